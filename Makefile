@@ -1,0 +1,49 @@
+# Two commands for a newcomer: `make demo` and `make test`. Both set everything up first.
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
+
+.PHONY: demo test lint format bench readme clean
+
+demo: .venv/core
+	$(BIN)/chainrule train digits-mlp
+
+test: .venv/dev
+	$(BIN)/pytest -n 2 -q
+
+lint: .venv/dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+format: .venv/dev
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: .venv/peers
+	$(BIN)/python benchmarks/mnist_mlp.py
+
+# The README's table of results, from benchmarks/results.
+readme: .venv/core
+	$(BIN)/python benchmarks/write_readme.py
+
+.venv/python: 
+	$(PYTHON) -c 'import sys; sys.exit("chainrule needs Python 3.11 or newer; set PYTHON=…" if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv .venv
+	touch $@
+
+.venv/core: .venv/python pyproject.toml constraints.txt
+	@echo "Installing chainrule into .venv (a minute or two, once) …"
+	$(PIP) --editable .
+	touch $@
+
+.venv/dev: .venv/core
+	$(PIP) --editable '.[dev]'
+	touch $@
+
+.venv/peers: .venv/core
+	$(PIP) --editable '.[peers]'
+	touch $@
+
+clean:
+	rm -rf .venv runs

@@ -1,0 +1,81 @@
+"""The folder is the registry: what exists is what has a file.
+
+A file is an entry of its folder when it defines the folder's contract: a data set defines `load`,
+a model `example`, a recipe `Recipe`, a claim `check`. Its name is the file's name with dashes.
+Listing reads text and imports nothing, so `chainrule list` answers at once.
+"""
+
+import ast
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+from chainrule.errors import InputError
+
+ROOT = Path(__file__).parent
+CONTRACTS = {
+    "models": r"^def example\(",
+    "data": r"^def load\(",
+    "recipes": r"^class Recipe\(",
+    "claims": r"^def check\(",
+}
+FOLDERS = {"claims": "lab"}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One file of a registry folder, not yet imported."""
+
+    kind: str
+    path: Path
+
+    @property
+    def name(self) -> str:
+        return self.path.stem.replace("_", "-")
+
+    @property
+    def chapter(self) -> str:
+        """The sub-folder, for models: `feedforward`."""
+        folder = ROOT / FOLDERS.get(self.kind, self.kind)
+        return self.path.parent.relative_to(folder).as_posix().strip(".")
+
+    @cached_property
+    def docstring(self) -> str:
+        return ast.get_docstring(ast.parse(self.path.read_text("utf-8"))) or ""
+
+    @property
+    def title(self) -> str:
+        """The first sentence of the file."""
+        return self.docstring.split("\n", 1)[0].rstrip(".:")
+
+    def load(self) -> ModuleType:
+        parts = self.path.relative_to(ROOT).with_suffix("").parts
+        return import_module(".".join(("chainrule", *parts)))
+
+
+def entries(kind: str) -> list[Entry]:
+    """All entries of one kind, in the order of their chapters and names."""
+    contract = re.compile(CONTRACTS[kind], re.MULTILINE)
+    paths = sorted((ROOT / FOLDERS.get(kind, kind)).rglob("*.py"))
+    return [Entry(kind, path) for path in paths if contract.search(path.read_text("utf-8"))]
+
+
+def find(kind: str, name: str) -> Entry:
+    """The entry of that name, or an error that offers the nearest ones."""
+    known = {entry.name: entry for entry in entries(kind)}
+    wanted = name.replace("_", "-")
+    if wanted in known:
+        return known[wanted]
+    raise InputError(unknown(kind.rstrip("s") if kind != "data" else "data set", name, list(known)))
+
+
+def unknown(what: str, name: str, known: list[str]) -> str:
+    """One sentence for a name that does not exist."""
+    import difflib  # kept here: listing must stay quick
+
+    near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+    hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(known)}"
+    return f"there is no {what} named {name!r}; {hint}"
