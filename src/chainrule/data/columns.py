@@ -1,0 +1,145 @@
+"""Columns of text: reading a CSV file, and telling numbers, words and missing values apart."""
+
+import csv
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from chainrule.errors import InputError
+
+Columns = dict[str, list[str]]
+
+MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "<na>", "nat"})
+LARGEST = 1e30  # beyond it float32 has no room for a sum of squares
+MOSTLY = 0.8  # a column with this share of numbers, but not all, is taken for a mistake
+
+
+def as_columns(source: Any) -> Columns:
+    """The columns of a CSV file, a pandas DataFrame or a dictionary, as text."""
+    if isinstance(source, str | Path):
+        return read_csv(source)
+    if not hasattr(source, "items"):
+        raise InputError(
+            "expected a CSV file, a DataFrame or a dictionary of columns, "
+            f"got {type(source).__name__}"
+        )
+    columns: Columns = {}
+    for name, values in source.items():
+        if str(name) in columns:
+            raise InputError(f"there are two columns named {str(name)!r}; rename one")
+        items = values.tolist() if hasattr(values, "tolist") else values
+        columns[str(name)] = [str(item).strip() for item in items]
+    lengths = {name: len(values) for name, values in columns.items()}
+    if len(set(lengths.values())) > 1:
+        raise InputError(f"expected columns of equal length, got {lengths}")
+    return columns
+
+
+def read_csv(path: str | Path) -> Columns:
+    """The columns of a CSV file with a header; comma, semicolon or tab between the values."""
+    lines = _lines(path, _text(path))
+    number, header = next(lines, (1, []))
+    if not header:
+        raise InputError(f"{path} is empty; expected a line of column names, then the rows")
+    _check_header(path, number, header)
+    rows = []
+    for number, row in lines:
+        if len(row) != len(header):
+            raise InputError(
+                f"{path}, line {number}: expected {len(header)} values, got {len(row)}"
+            )
+        rows.append(row)
+    if not rows:
+        raise InputError(f"{path} has column names but no rows")
+    return {
+        name: list(values) for name, values in zip(header, zip(*rows, strict=True), strict=True)
+    }
+
+
+def _text(path: str | Path) -> str:
+    try:
+        return Path(path).read_text("utf-8-sig")
+    except FileNotFoundError:
+        raise InputError(f"there is no file {path}") from None
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not UTF-8 text; save it as CSV in UTF-8") from error
+
+
+def _lines(path: str | Path, text: str) -> Iterator[tuple[int, list[str]]]:
+    """(line number, values) of every line that is not blank."""
+    first = text.lstrip().split("\n", 1)[0]
+    delimiter = max(",;\t", key=first.count)
+    reader = csv.reader(io.StringIO(text), delimiter=delimiter, skipinitialspace=True, strict=True)
+    try:
+        for row in reader:
+            if row:
+                yield reader.line_num, [value.strip() for value in row]
+    except csv.Error as error:
+        raise InputError(f"{path}, line {reader.line_num}: {error}") from error
+
+
+def _check_header(path: str | Path, line: int, header: list[str]) -> None:
+    if "" in header:
+        raise InputError(
+            f"{path}, line {line}: column {header.index('') + 1} has no name; "
+            "give it one or remove it (pandas leaves it out with index=False)"
+        )
+    if not parse(header)[1]:
+        raise InputError(f"{path}, line {line}: expected column names, got the numbers {header}")
+    twice = [name for name in header if header.count(name) > 1]
+    if twice:
+        raise InputError(f"{path}, line {line}: there are two columns named {twice[0]!r}")
+
+
+def is_missing(value: str) -> bool:
+    return value.casefold() in MISSING
+
+
+def parse(values: list[str]) -> tuple[np.ndarray, list[int]]:
+    """(x, words): one float64 per value, NaN where there is none, and the rows that hold a word."""
+    x = np.full(len(values), np.nan)
+    words = []
+    for row, value in enumerate(values):
+        if value.casefold() in MISSING:
+            continue
+        try:
+            # Python reads 1_000 as a number, people write codes like that.
+            x[row] = float(value.replace("_", "code"))
+        except ValueError:
+            words.append(row)
+    return x, words
+
+
+def numbers(name: str, values: list[str]) -> np.ndarray:
+    """One float64 per value, NaN where it is missing."""
+    x, words = parse(values)
+    wrong = [*words, *np.flatnonzero(np.abs(x) > LARGEST)]
+    if wrong:
+        raise InputError(
+            f"column {name!r}, row {wrong[0] + 1} below the header: "
+            f"expected a finite number, got {values[wrong[0]]!r}"
+        )
+    return x
+
+
+def holds_numbers(name: str, values: list[str]) -> bool:
+    """Whether a column is of numbers (True) or of words (False); a doubtful one is refused."""
+    x, rows = parse(values)
+    if not rows:
+        return True
+    words = [values[row] for row in rows]
+    if np.isfinite(x).sum() >= MOSTLY / (1 - MOSTLY) * len(words):
+        raise InputError(
+            f"column {name!r} holds numbers, but {words[0]!r} in row {rows[0] + 1} below the "
+            "header; correct it, or leave it empty if the value is missing"
+        )
+    if not parse([word.replace(",", ".", 1) for word in words])[1]:
+        raise InputError(
+            f"column {name!r} writes numbers with a comma ({words[0]!r}); expected a decimal point"
+        )
+    return False

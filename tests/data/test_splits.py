@@ -1,0 +1,60 @@
+"""Holding out: nothing lost, nothing doubled, classes in proportion."""
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chainrule.data.splits import draw, hold_out, three_way
+from chainrule.errors import InputError
+
+LABELS = st.lists(st.integers(0, 3), min_size=12, max_size=60)
+
+
+@given(LABELS, st.booleans(), st.integers(0, 2**31), st.data())
+def test_every_row_is_in_exactly_one_part(labels, regression, seed, data):
+    y = torch.tensor(labels, dtype=torch.float32 if regression else torch.int64)
+    number = data.draw(st.integers(1, len(y) - (1 if regression else len(y.unique()))))
+    rest, held = draw(y, number, seed)
+    assert len(held) == number
+    assert torch.cat([rest, held]).sort().values.tolist() == list(range(len(y)))
+    assert regression or torch.equal(y[rest].unique(), y.unique())
+
+
+@given(st.lists(st.integers(2, 30), min_size=2, max_size=5), st.integers(0, 99), st.data())
+def test_each_class_gives_its_share_rounded_up_or_down(counts, seed, data):
+    y = torch.repeat_interleave(torch.arange(len(counts)), torch.tensor(counts))
+    others = len(y) - len(counts)
+    number = data.draw(st.integers(1, others))
+    _, held = draw(y, number, seed)
+    for label, count in enumerate(counts):
+        assert abs(int((y[held] == label).sum()) - number * (count - 1) / others) < 1 + 1e-9
+
+
+def test_the_seed_decides():
+    y = torch.zeros(50)
+    assert torch.equal(draw(y, 10, 1)[1], draw(y, 10, 1)[1])
+    assert not torch.equal(draw(y, 10, 1)[1], draw(y, 10, 2)[1])
+
+
+def test_every_row_is_equally_likely_to_be_held_out():
+    y = torch.tensor([0, 1, 2, 2, 1, 0, 0, 1, 2, 0, 1, 2])
+    hits = torch.zeros(len(y))
+    for seed in range(1_000):
+        hits[draw(y, 6, seed)[1]] += 1
+    # Six standard deviations of a binomial frequency around 1/2.
+    assert (hits / 1_000 - 0.5).abs().max() < 6 * (0.25 / 1_000) ** 0.5
+
+
+@pytest.mark.parametrize("number", [-1, 0, 10, 11])
+def test_holding_out_none_or_all_is_refused(number):
+    with pytest.raises(InputError, match="expected a number from 1 to 9"):
+        hold_out(torch.zeros(10, 2), torch.zeros(10), number, 0)
+
+
+def test_only_the_validation_split_follows_the_seed():
+    x, y = torch.arange(100.0)[:, None], torch.zeros(100)
+    first, second = three_way(x, y, 20, 30, seed=1), three_way(x, y, 20, 30, seed=2)
+    assert [len(part.y) for part in first] == [50, 30, 20]
+    assert torch.equal(first[2].x, second[2].x)
+    assert not torch.equal(first[1].x, second[1].x)

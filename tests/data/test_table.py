@@ -1,0 +1,276 @@
+"""A user's own table: what is read, what is left out with a note, what is refused."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chainrule.data import encoder_from_json, table
+from chainrule.data.columns import read_csv
+from chainrule.data.table_encoder import Category, Number, TableEncoder
+from chainrule.errors import InputError
+
+ROWS = 60
+
+
+def columns(**changed) -> dict:
+    """A table whose class is the sign of a number, with one colour per row."""
+    numbers = [(-1) ** row * (1 + row / 10) for row in range(ROWS)]
+    colours = [("red", "green", "blue")[row % 3] for row in range(ROWS)]
+    label = ["up" if number > 0 else "down" for number in numbers]
+    return {"number": numbers, "colour": colours, "label": label} | changed
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(content: str | bytes) -> str:
+        path = tmp_path / "table.csv"
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return str(path)
+
+    return write
+
+
+# Reading CSV
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_the_delimiter_and_line_ends_are_found(write, delimiter, end):
+    lines = ("a|b", "1|x y", "", "2| z ")
+    path = write(end.join(lines).replace("|", delimiter))
+    assert read_csv(path) == {"a": ["1", "2"], "b": ["x y", "z"]}
+
+
+def test_a_byte_order_mark_and_quotes_are_not_content(write):
+    assert read_csv(write(b'\xef\xbb\xbf"a, b",c\n"1,5","say ""hi"""\n')) == {
+        "a, b": ["1,5"],
+        "c": ['say "hi"'],
+    }
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "is empty"),
+        ("\n\n", "is empty"),
+        ("a,b\n", "no rows"),
+        ("a,b\n1,2\n3\n", "line 3: expected 2 values, got 1"),
+        ("a,b\n1,2\n\n3,4,5\n", "line 4: expected 2 values, got 3"),
+        ("a,b,a\n1,2,3\n", "line 1: there are two columns named 'a'"),
+        ("1,2\n3,4\n", "line 1: expected column names, got the numbers"),
+        (",a\n0,1\n", "column 1 has no name"),
+        ('a,b\n1,"2\n', "line 2: unexpected end of data"),
+        (b"a,b\n\xff,1\n", "not UTF-8"),
+    ],
+)
+def test_a_file_that_is_no_table_is_refused_with_its_line(write, content, message):
+    with pytest.raises(InputError, match=message):
+        read_csv(write(content))
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path):
+    with pytest.raises(InputError, match="there is no file"):
+        read_csv(tmp_path / "none.csv")
+    with pytest.raises(InputError, match="cannot be read"):
+        read_csv(tmp_path)
+
+
+# Splits of a table
+
+
+def test_a_file_a_frame_and_a_dictionary_give_the_same_splits(tmp_path):
+    frame = pd.DataFrame(columns())
+    frame.to_csv(tmp_path / "table.csv", index=False)
+    sources = (tmp_path / "table.csv", str(tmp_path / "table.csv"), frame, columns())
+    results = [table(source, target="label") for source in sources]
+    for splits in results:
+        assert torch.equal(splits.train.x, results[0].train.x)
+        assert torch.equal(splits.test.y, results[0].test.y)
+    assert results[0].classes == ("down", "up")
+    assert [len(part.y) for part in (splits.train, splits.validation, splits.test)] == [36, 12, 12]
+
+
+def test_training_features_are_standardised_and_words_one_hot():
+    splits = table(columns(), target="label")
+    assert splits.encoder.features == ("number", "colour=blue", "colour=green", "colour=red")
+    x = splits.train.x
+    torch.testing.assert_close(x[:, 0].mean(), torch.tensor(0.0), atol=1e-6, rtol=0)
+    torch.testing.assert_close(x[:, 0].std(correction=0), torch.tensor(1.0))
+    assert x[:, 1:].sum(dim=1).eq(1).all()
+    assert torch.equal(splits.train.y, (x[:, 0] > x[:, 0].median()).long())
+
+
+def test_test_rows_do_not_touch_the_encoding():
+    plain = table(columns(), target="label")
+    tested = [row >= 48 for row in range(ROWS)]
+    given_rows = table(columns(), target="label", test_rows=tested)
+    wild = columns()
+    wild["number"][48:] = [1e6] * 12
+    shifted = table(wild, target="label", test_rows=tested)
+    assert shifted.encoder == given_rows.encoder != plain.encoder
+
+
+@pytest.mark.parametrize("marker", ["", "NA", "NaN", "null", "None", "?", None, np.nan, pd.NA])
+def test_a_missing_number_is_the_training_median_and_a_sign(marker):
+    values = [marker if row % 4 == 0 else float(row % 5) for row in range(ROWS)]
+    splits = table(columns(number=values), target="label")
+    column = splits.encoder.columns[0]
+    assert splits.encoder.features[:2] == ("number", "number missing")
+    x = splits.encoder.encode({"number": [marker, column.median], "colour": ["red", "red"]})
+    assert x[0, 0] == x[1, 0] and x[:, 1].tolist() == [1, 0]
+
+
+def test_missing_and_unseen_words_are_all_zeros():
+    encoder = table(columns(), target="label").encoder
+    x = encoder.encode({"number": [1, 1], "colour": ["violet", ""]})
+    assert x[:, 1:].eq(0).all()
+
+
+def test_columns_without_information_are_left_out_with_a_note():
+    names = [f"person {row}" for row in range(ROWS)]
+    empty = [""] * ROWS
+    splits = table(columns(same=[7] * ROWS, word=["a"] * ROWS, name=names, empty=empty), "label")
+    assert splits.encoder.features[0] == "number" and len(splits.encoder.features) == 4
+    for name, reason in [
+        ("same", "same"),
+        ("word", "same"),
+        ("name", "identif"),
+        ("empty", "same"),
+    ]:
+        assert any(f"'{name}' was left out" in note and reason in note for note in splits.notes)
+
+
+def test_rows_without_a_target_are_left_out_with_a_note():
+    labels = columns()["label"]
+    labels[5] = labels[6] = "?"
+    splits = table(columns(label=labels), target="label")
+    assert splits.notes == ("2 of 60 rows were left out: no 'label'",)
+    assert sum(len(part.y) for part in (splits.train, splits.validation, splits.test)) == 58
+
+
+@pytest.mark.parametrize(
+    ("values", "classes"),
+    [
+        ([row % 3 for row in range(ROWS)], ("0", "1", "2")),
+        ([float(row % 2) for row in range(ROWS)], ("0", "1")),
+        ([8 + row % 3 for row in range(ROWS)], ("8", "9", "10")),
+        ([row % 3 / 2 for row in range(ROWS)], ()),
+        ([row % 30 for row in range(ROWS)], ()),
+        ([f"1_{row % 2}" for row in range(ROWS)], ("1_0", "1_1")),
+        (["1", "1.0", "2"] * 20, ("1", "2")),
+        ([bool(row % 2) for row in range(ROWS)], ("False", "True")),
+    ],
+)
+def test_words_and_few_whole_numbers_are_classes(values, classes):
+    splits = table(columns(label=values), target="label")
+    assert splits.classes == classes
+    assert splits.train.y.dtype == (torch.int64 if classes else torch.float32)
+
+
+def test_the_task_overrules_the_guess():
+    assert table(columns(label=[row % 3 for row in range(ROWS)]), "label", task="regression")
+    many = [row % 25 for row in range(ROWS)]
+    assert len(table(columns(label=many), "label", task="classification").classes) == 25
+    with pytest.raises(InputError, match="expected a finite number, got 'up'"):
+        table(columns(), target="label", task="regression")
+
+
+def test_a_rare_class_keeps_an_example_for_training():
+    labels = ["once", "twice", "twice"] + ["often"] * 57
+    for seed in range(5):
+        splits = table(columns(label=labels), target="label", seed=seed)
+        assert splits.train.y.unique().tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"number": [*range(59), "many"]}, "'number' holds numbers, but 'many' in row 60"),
+        ({"number": ["1,5", "2,25"] * 30}, r"writes numbers with a comma \('1,5'\)"),
+        ({"number": [*range(59), "inf"]}, "expected a finite number, got 'inf'"),
+        ({"label": [*range(59), "inf"]}, "row 60 below the header: expected a finite number"),
+        ({"number": [1.0] * 59}, "expected columns of equal length"),
+        ({"label": ["one"] * 60}, "expected a target with different values"),
+        ({"label": [f"name {row}" for row in range(60)]}, "looks like an identifier"),
+        ({"label": [*range(59), "many"]}, "'label' holds numbers, but 'many'"),
+    ],
+)
+def test_doubtful_columns_are_refused_by_name(changed, message):
+    with pytest.raises(InputError, match=message):
+        table(columns(**changed), target="label")
+
+
+def test_an_unknown_target_offers_the_nearest_names():
+    with pytest.raises(InputError, match=r"no column named 'lable'; did you mean label\?"):
+        table(columns(), target="lable")
+
+
+def test_a_table_needs_something_to_learn_from():
+    with pytest.raises(InputError, match="besides the target"):
+        table({"label": columns()["label"]}, target="label")
+    with pytest.raises(InputError, match="got int"):
+        table(3, target="label")
+
+
+def test_fractions_that_leave_nothing_for_training_are_refused():
+    with pytest.raises(InputError, match=r"cannot hold out 30 of 30 .* from 1 to 28"):
+        table(columns(), "label", test_fraction=0.5, validation_fraction=0.5)
+
+
+# The encoder
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=3, max_size=20), st.booleans())
+def test_standardising_keeps_the_order_and_is_undone_by_its_formula(values, log):
+    texts = [str(value) for value in values]
+    column = Number.fit("x", texts, log)
+    if column is None:
+        assert len(set(values)) == 1
+        return
+    z = column.encode(texts)[:, 0]
+    x = z * column.std + column.mean
+    expected = np.array(values)
+    if log:
+        x = np.sign(x) * np.expm1(np.abs(x))
+    np.testing.assert_allclose(x, expected, rtol=1e-9, atol=1e-6)
+
+
+def test_an_encoder_survives_json():
+    splits = table(columns(same=[7] * ROWS, number=[None, *range(59)]), target="label")
+    saved = json.loads(json.dumps(splits.encoder.to_json()))
+    assert encoder_from_json(saved) == splits.encoder
+    assert encoder_from_json(saved).notes == splits.notes != ()
+
+
+def test_a_file_is_encoded_by_column_name_whatever_the_order(write):
+    encoder = TableEncoder((Number("a", 1.0, 2.0, 1.0), Category("b", ("x", "y"))), "c", ("n", "p"))
+    path = write("c,extra,b,a\np,9,y,5\nn,9,x,1\n")
+    assert encoder.encode_file(path).tolist() == [[2, 0, 1], [0, 1, 0]]
+    assert encoder.encode_target(path).tolist() == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("b,c\nx,p\n", "expected the column 'a'"),
+        ("a,b\nword,x\n", "'a', row 1 below the header: expected a finite number, got 'word'"),
+    ],
+)
+def test_rows_that_do_not_fit_the_encoder_are_refused(write, content, message):
+    encoder = TableEncoder((Number("a", 1.0, 2.0, 1.0), Category("b", ("x", "y"))), "c", ("n", "p"))
+    with pytest.raises(InputError, match=message):
+        encoder.encode_file(write(content))
+
+
+def test_targets_that_do_not_fit_the_encoder_are_refused():
+    encoder = TableEncoder((), "c", ("n", "p"))
+    for values, message in [(["q"], "expected n, p, got 'q'"), ([""], "a target in every row")]:
+        with pytest.raises(InputError, match=message):
+            encoder.encode_target({"c": values})
+    with pytest.raises(InputError, match="expected the column 'c'"):
+        encoder.encode_target({"d": ["n"]})

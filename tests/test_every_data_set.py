@@ -1,0 +1,86 @@
+"""What holds for every data set, the next one included."""
+
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+import torch
+
+from chainrule import registry
+from chainrule.data import Split, Splits, cache, encoder_from_json
+from chainrule.data.table_encoder import TableEncoder
+
+FROM_FILES = {"default", "fashion-mnist", "hitters", "mnist", "nyse", "spam", "usps"}
+IN_TIME = {"nyse"}  # validation is the last part of the training period, whatever the seed
+ENTRIES = {entry.name: entry for entry in registry.entries("data")}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def own_cache(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("cache")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cache, "user_cache", lambda: folder)
+        yield
+
+
+@pytest.fixture(params=ENTRIES, scope="module")
+def name(request) -> str:
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def folder(name, request, tmp_path_factory) -> Path:
+    if name in FROM_FILES:
+        return request.getfixturevalue("big_data")
+    return tmp_path_factory.mktemp("empty")
+
+
+@pytest.fixture(scope="module")
+def splits(name, folder) -> Splits:
+    return ENTRIES[name].load().load(folder, seed=3)
+
+
+def parts(splits: Splits) -> tuple[Split, Split, Split]:
+    return splits.train, splits.validation, splits.test
+
+
+def same(a: Split, b: Split) -> bool:
+    return torch.equal(a.x, b.x) and torch.equal(a.y, b.y)
+
+
+def test_it_says_what_it_is_and_where_it_comes_from(name):
+    about = ENTRIES[name].load().ABOUT
+    assert all(getattr(about, field.name).strip() for field in fields(about))
+    assert about.task in ("classification", "regression")
+    assert 10 < len(ENTRIES[name].title) < 100
+
+
+def test_its_splits_are_finite_tensors_of_one_shape_with_targets_of_the_task(name, splits):
+    for x, y in parts(splits):
+        assert len(x) == len(y) > 0
+        assert x.shape[1:] == splits.train.x.shape[1:]
+        assert x.dtype == torch.float32 and x.isfinite().all() and x.is_contiguous()
+        if ENTRIES[name].load().ABOUT.task == "classification":
+            assert y.dtype == torch.int64
+            assert y.min() >= 0 and y.max() < len(splits.classes)
+        else:
+            assert y.dtype == torch.float32 and y.isfinite().all() and not splits.classes
+    assert len(splits.train.y.unique()) >= len(splits.classes)
+    if x.ndim == 4:
+        assert splits.train.x.min() == 0 and splits.train.x.max() == 1
+
+
+def test_its_seed_moves_the_validation_split_only(name, folder, splits):
+    load = ENTRIES[name].load().load
+    again, other = load(folder, seed=3), load(folder, seed=4)
+    assert all(same(a, b) for a, b in zip(parts(splits), parts(again), strict=True))
+    assert [len(part.y) for part in parts(splits)] == [len(part.y) for part in parts(other)]
+    assert torch.equal(splits.test.y, other.test.y)
+    if not isinstance(splits.encoder, TableEncoder):  # which scales x by the training rows
+        assert torch.equal(splits.test.x, other.test.x)
+    assert same(splits.validation, other.validation) == (name in IN_TIME)
+
+
+def test_its_encoder_survives_being_saved(splits):
+    if splits.encoder is not None:
+        assert encoder_from_json(splits.encoder.to_json()) == splits.encoder
