@@ -1,0 +1,83 @@
+"""Tables of figures, made to fit 80 columns."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich import box
+from rich.table import Table
+
+from chainrule.report.console import figure
+
+SPLITS = ("train", "validation", "test")
+
+
+def names_table(title: str, rows: Sequence[tuple[str, str]]) -> Table:
+    """Names and what they are."""
+    table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", show_header=False)
+    table.add_column("name", style="bold", no_wrap=True)
+    table.add_column("what it is")
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def facts_table(rows: Sequence[tuple[str, str]]) -> Table:
+    """A thing's properties, one a line."""
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    table.add_column("what", style="bold", no_wrap=True)
+    table.add_column("value")
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def result_table(result: Mapping[str, Any]) -> Table:
+    """This run beside other methods on the same data and the published figures."""
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("", no_wrap=True)
+    for split in SPLITS:
+        table.add_column(split, justify="right")
+    _add_method(table, result["recipe"], result["metrics"])
+    for name, metrics in result["compared"].items():
+        _add_method(table, name, metrics)
+    for published in result["published"]:
+        split, _, metric = published["metric"].partition(" ")
+        cells = [figure(metric, published["value"]) if split == s else "" for s in SPLITS]
+        table.add_row(f"[italic]{metric} in {published['source']}[/]", *cells)
+    return table
+
+
+def _add_method(table: Table, name: str, metrics: Mapping[str, Mapping[str, float]]) -> None:
+    """One row per metric; the method's name heads them."""
+    table.add_row(f"[bold]{name}[/]")
+    measured = list(dict.fromkeys(metric for split in metrics.values() for metric in split))
+    for metric in measured:
+        cells = (
+            figure(metric, metrics[s][metric]) if metric in metrics.get(s, {}) else ""
+            for s in SPLITS
+        )
+        table.add_row(f"  {metric}", *cells)
+    table.add_section()
+
+
+def predictions_table(rows: Sequence[Sequence[str]], header: Sequence[str]) -> Table:
+    """One row per example."""
+    table = Table(box=box.SIMPLE_HEAD)
+    for column in header:
+        table.add_column(column, justify="right")
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def verdict_table(verdicts: Mapping[str, Mapping[str, Any]]) -> Table:
+    """Claims with what was predicted and what was found."""
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("claim", no_wrap=True)
+    table.add_column("predicted")
+    table.add_column("measured", justify="right")
+    table.add_column("", no_wrap=True)
+    for name, verdict in verdicts.items():
+        holds = "[green]holds[/]" if verdict["holds"] else "[bold red]FAILS[/]"
+        table.add_row(name, verdict["predicted"], figure("", verdict["measured"]), holds)
+    return table
