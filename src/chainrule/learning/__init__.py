@@ -1,1 +1,1 @@
-"""TODO."""
+"""How weights change: losses, metrics, optimisers, schedules, gradients by hand."""

@@ -1,0 +1,81 @@
+"""Backpropagation written out for a multi-layer perceptron.
+
+    forward     z_l = W_l h_{l-1} + b_l,   h_l = φ(z_l),   h_0 = x,   f = z_L
+    top         δ_L = ∂ℓ/∂f            (prediction - y for squared, sigmoid and softmax outputs)
+    backward    δ_l = φ'(z_l) ⊙ W_{l+1}ᵀ δ_{l+1}
+    gradients   ∂ℓ/∂W_l = δ_l h_{l-1}ᵀ,   ∂ℓ/∂b_l = δ_l
+
+Rumelhart, Hinton and Williams (1986), Nature 323. Notes: J 3.1, L exercise 10.3.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+
+class Layer(NamedTuple):
+    """Weight and bias of one layer, or their gradients."""
+
+    W: Float[Tensor, "m n"]
+    b: Float[Tensor, " m"]
+
+
+def forward(
+    layers: Sequence[Layer], x: Float[Tensor, "batch n"], activation: str
+) -> tuple[list[Tensor], list[Tensor]]:
+    """Pre-activations z_1 … z_L and activations h_0 … h_{L-1} of a whole batch."""
+    phi, _ = ACTIVATIONS[activation]
+    z, h = [], [x]
+    for W, b in layers:
+        z.append(h[-1] @ W.T + b)
+        h.append(phi(z[-1]))
+    return z, h[:-1]
+
+
+def gradients(
+    layers: Sequence[Layer],
+    x: Float[Tensor, "batch n"],
+    delta: Float[Tensor, "batch outputs"],
+    activation: str,
+) -> list[Layer]:
+    """The δ-recursion: gradients of Σ ℓ_i over the batch, given δ_L = ∂ℓ/∂f."""
+    z, h = forward(layers, x, activation)
+    _, derivative = ACTIVATIONS[activation]
+    found: list[Layer] = []
+    for l in reversed(range(len(layers))):  # noqa: E741 - the equation's letter
+        found.append(Layer(delta.T @ h[l], delta.sum(0)))
+        if l > 0:
+            delta = derivative(z[l - 1]) * (delta @ layers[l].W)
+    return found[::-1]
+
+
+def delta_squared(
+    f: Float[Tensor, "batch k"], y: Float[Tensor, "batch k"]
+) -> Float[Tensor, "batch k"]:
+    """∂/∂f of ½ ‖y - f‖²."""
+    return f - y
+
+
+def delta_softmax(
+    f: Float[Tensor, "batch k"], y: Int[Tensor, " batch"]
+) -> Float[Tensor, "batch k"]:
+    """∂/∂f of -log softmax(f)_y."""
+    return f.softmax(1) - torch.nn.functional.one_hot(y, f.shape[1])
+
+
+def delta_sigmoid(
+    f: Float[Tensor, "batch 1"], y: Int[Tensor, " batch"]
+) -> Float[Tensor, "batch 1"]:
+    """∂/∂f of -log σ((2y - 1) f)."""
+    return f.sigmoid() - y[:, None]
+
+
+ACTIVATIONS = {
+    "identity": (lambda z: z, torch.ones_like),
+    "sigmoid": (torch.sigmoid, lambda z: z.sigmoid() * (1 - z.sigmoid())),
+    "tanh": (torch.tanh, lambda z: 1 - z.tanh() ** 2),
+    "relu": (torch.relu, lambda z: (z > 0).to(z.dtype)),
+}

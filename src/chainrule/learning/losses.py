@@ -1,0 +1,50 @@
+"""Losses: how wrong an output is, one value per example.
+
+    squared          ½ ‖y - f‖²
+    absolute         ‖y - f‖₁
+    logistic         -log σ((2y - 1) f)                  y ∈ {0, 1}, f a logit
+    cross_entropy    -log softmax(f)_y                   y a class, f the logits
+    hinge            max(0, 1 - (2y - 1) f)
+
+Averaging, masking and weighting stay with the caller: the engine weights classes, the lab looks at
+single examples. Notes: J 2.1, J 2.2, L "Output layer and loss function".
+"""
+
+from collections.abc import Callable
+
+import torch.nn.functional as F
+from jaxtyping import Float, Int
+from torch import Tensor
+
+Loss = Callable[[Tensor, Tensor], Tensor]
+
+
+def squared(
+    output: Float[Tensor, "batch *outputs"], y: Float[Tensor, "batch *outputs"]
+) -> Float[Tensor, " batch"]:
+    """½ ‖y - f‖²."""
+    return 0.5 * (output - y).square().reshape(len(y), -1).sum(1)
+
+
+def absolute(
+    output: Float[Tensor, "batch *outputs"], y: Float[Tensor, "batch *outputs"]
+) -> Float[Tensor, " batch"]:
+    """‖y - f‖₁."""
+    return (output - y).abs().reshape(len(y), -1).sum(1)
+
+
+def logistic(output: Float[Tensor, " batch"], y: Int[Tensor, " batch"]) -> Float[Tensor, " batch"]:
+    """-log σ((2y - 1) f): the notes' form, without overflow for any logit."""
+    return F.softplus((1 - 2 * y) * output)
+
+
+def cross_entropy(
+    output: Float[Tensor, "batch classes"], y: Int[Tensor, " batch"]
+) -> Float[Tensor, " batch"]:
+    """-log softmax(f)_y."""
+    return F.cross_entropy(output, y, reduction="none")
+
+
+def hinge(output: Float[Tensor, " batch"], y: Int[Tensor, " batch"]) -> Float[Tensor, " batch"]:
+    """max(0, 1 - (2y - 1) f)."""
+    return (1 + (1 - 2 * y) * output).clamp_min(0)

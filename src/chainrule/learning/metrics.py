@@ -1,0 +1,60 @@
+"""Metrics: one number for a whole split, from its outputs and targets.
+
+error       share of examples whose most probable class is wrong
+accuracy    1 - error
+auc         probability that a random positive is ranked above a random negative
+r2          1 - Σ (y - f)² / Σ (y - ȳ)²
+rmse, mae   √mean (y - f)²,  mean |y - f|
+"""
+
+from collections.abc import Callable, Mapping
+
+from jaxtyping import Float, Int
+from torch import Tensor
+
+Metric = Callable[[Tensor, Tensor], float]
+
+
+def predicted_class(output: Float[Tensor, "batch *classes"]) -> Int[Tensor, " batch"]:
+    """argmax of the logits; for a single logit, whether it is positive."""
+    return output.argmax(-1) if output.ndim > 1 else (output > 0).long()
+
+
+def error(output: Float[Tensor, "batch *classes"], y: Int[Tensor, " batch"]) -> float:
+    """Share of wrong classes."""
+    return (predicted_class(output) != y).double().mean().item()
+
+
+def accuracy(output: Float[Tensor, "batch *classes"], y: Int[Tensor, " batch"]) -> float:
+    """Share of right classes."""
+    return 1 - error(output, y)
+
+
+def auc(output: Float[Tensor, "batch *classes"], y: Int[Tensor, " batch"]) -> float:
+    """Area under the ROC curve of a two-class model."""
+    from sklearn.metrics import roc_auc_score
+
+    score = output if output.ndim == 1 else output[:, 1] - output[:, 0]
+    return float(roc_auc_score(y.numpy(force=True), score.numpy(force=True)))
+
+
+def r2(output: Float[Tensor, "batch *outputs"], y: Float[Tensor, "batch *outputs"]) -> float:
+    """Share of the variance that is explained."""
+    f, y = output.double(), y.double()
+    return (1 - (y - f).square().sum() / (y - y.mean(0)).square().sum()).item()
+
+
+def rmse(output: Float[Tensor, "batch *outputs"], y: Float[Tensor, "batch *outputs"]) -> float:
+    """Root of the mean squared error."""
+    return (output.double() - y.double()).square().mean().sqrt().item()
+
+
+def mae(output: Float[Tensor, "batch *outputs"], y: Float[Tensor, "batch *outputs"]) -> float:
+    """Mean absolute error."""
+    return (output.double() - y.double()).abs().mean().item()
+
+
+CLASSIFICATION: Mapping[str, Metric] = {"error": error, "accuracy": accuracy}
+TWO_CLASSES: Mapping[str, Metric] = {**CLASSIFICATION, "auc": auc}
+REGRESSION: Mapping[str, Metric] = {"rmse": rmse, "mae": mae, "r2": r2}
+GREATER_IS_BETTER = frozenset({"accuracy", "auc", "r2"})

@@ -1,0 +1,75 @@
+"""Where the arithmetic happens, and the switches that make it quick and repeatable."""
+
+import os
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+
+import torch
+from torch import Tensor, nn
+
+from chainrule.errors import InputError
+
+
+def choose(name: str = "auto") -> torch.device:
+    """The named device, or the best one present: CUDA, then MPS, then the CPU."""
+    present = ["cpu"]
+    if torch.backends.mps.is_available():
+        present.insert(0, "mps")
+    if torch.cuda.is_available():
+        present.insert(0, "cuda")
+    if name == "auto":
+        return torch.device(present[0])
+    try:
+        device = torch.device(name)
+    except RuntimeError:
+        device = None
+    if device is None or device.type not in present:
+        raise InputError(f"there is no device {name!r} here; present: auto, {', '.join(present)}")
+    return device
+
+
+@contextmanager
+def prepared(device: torch.device, threads: int) -> Iterator[None]:
+    """Flush denormals, set the threads, ask CUDA for repeatable kernels; undo it all afterwards.
+
+    Denormals: products of numbers below 1e-38 take a slow path of the processor; a network with
+    decayed weights meets them in every step.
+    """
+    before, deterministic = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
+    torch.set_flush_denormal(True)
+    torch.set_num_threads(threads or before)
+    if device.type == "cuda":
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+        torch.use_deterministic_algorithms(True, warn_only=True)
+    try:
+        yield
+    finally:
+        torch.set_flush_denormal(False)
+        torch.set_num_threads(before)
+        torch.use_deterministic_algorithms(deterministic)
+
+
+def autocast(device: torch.device, precision: str) -> AbstractContextManager[object]:
+    """bfloat16 products for `mixed`, nothing for `full`."""
+    if precision == "full":
+        return nullcontext()
+    if device.type == "cuda" and not torch.cuda.is_bf16_supported():
+        raise InputError("this GPU has no bfloat16; use --precision full")
+    return torch.autocast(device.type, dtype=torch.bfloat16)
+
+
+def resident(tensors: tuple[Tensor, ...], device: torch.device) -> tuple[Tensor, ...]:
+    """The tensors on the device, unless they would take more than half of its free memory."""
+    if device.type == "cuda":
+        free, _ = torch.cuda.mem_get_info(device)
+        if sum(t.numel() * t.element_size() for t in tensors) > free / 2:
+            return tensors
+    return tuple(t.to(device) for t in tensors)
+
+
+def place(model: nn.Module, device: torch.device) -> None:
+    """Move the model; convolution kernels are laid out channels-last, which runs faster."""
+    model.to(device)
+    for parameter in model.parameters():
+        if parameter.ndim == 4:
+            parameter.data = parameter.data.contiguous(memory_format=torch.channels_last)

@@ -1,0 +1,301 @@
+"""The training loop: a generator of progress over any module and any tensors.
+
+    for every epoch e        order = permutation of (seed, e)
+        for every batch t    g = ∇ mean loss,   θ ← optimiser(θ, g, η(t))
+        validate, keep the best weights, stop when patience runs out
+
+Between two `yield`s the state is whole, so the caller may stop, save or look at any of them. What
+is random in step t follows from (seed, t): a resumed run repeats the uninterrupted one bit for bit.
+"""
+
+import math
+import time
+from collections.abc import Callable, Generator, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+from chainrule.errors import InputError
+from chainrule.learning.losses import Loss, cross_entropy
+from chainrule.learning.metrics import GREATER_IS_BETTER, Metric
+from chainrule.learning.optimisers import optimiser as make_optimiser
+from chainrule.learning.schedules import schedule
+from chainrule.training import devices
+from chainrule.training.checks import Arrays, check_model, check_monitor, check_split
+from chainrule.training.evaluate import evaluate
+from chainrule.training.settings import Settings
+from chainrule.training.state import LAST, State
+
+TICK = 0.1  # seconds between two reports inside an epoch
+DEFAULTS = Settings()
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a reader wants to see. `record` holds the figures of an epoch that has just ended."""
+
+    epoch: int
+    epochs: int
+    step: int
+    steps: int
+    loss: float
+    record: dict[str, float] | None = None
+    stopped: str = ""
+
+    @property
+    def fraction(self) -> float:
+        """Share of the whole run that is done."""
+        return (self.epoch - 1 + self.step / self.steps) / self.epochs
+
+
+@dataclass(frozen=True)
+class Job:
+    """What stays the same during one call of `fit`."""
+
+    forward: Callable[..., Tensor]
+    train: Arrays
+    validation: Arrays | None
+    settings: Settings
+    loss: Loss
+    metrics: Mapping[str, Metric]
+    device: torch.device
+    class_weights: Tensor | None
+
+    @property
+    def steps(self) -> int:
+        """Updates in one epoch; the last batch may be smaller."""
+        return math.ceil(len(self.train[0]) / self.settings.batch_size)
+
+
+def fit(
+    model: nn.Module,
+    train: Arrays,
+    validation: Arrays | None = None,
+    settings: Settings = DEFAULTS,
+    loss: Loss = cross_entropy,
+    metrics: Mapping[str, Metric] | None = None,
+    folder: Path | None = None,
+    device: str = "auto",
+) -> Generator[Progress]:
+    """Train the model in place, yielding progress several times a second and after each epoch.
+
+    `train` and `validation` are tuples (inputs …, target) of equal length; the loss gives one value
+    per example. With a folder the run is checkpointed there, and continues from a checkpoint found
+    there, first yielding the records of the epochs behind it. Closing the iterator early saves.
+    """
+    job = prepare(model, train, validation, settings, loss, metrics or {}, devices.choose(device))
+    state = State(
+        model,
+        make_optimiser(
+            settings.optimiser, model.parameters(), settings.learning_rate, settings.weight_decay
+        ),
+    )
+    if folder is not None and (folder / LAST).exists():
+        state.restore(folder)
+    outer_randomness = torch.get_rng_state()
+    with devices.prepared(job.device, settings.threads):
+        try:
+            yield from saving(epochs(state, job), state, folder, settings.checkpoint_seconds)
+        finally:
+            torch.set_rng_state(outer_randomness)
+    if state.best_weights:
+        model.load_state_dict(state.best_weights)
+
+
+def train(*arguments: object, **options: object) -> list[dict[str, float]]:
+    """`fit` to its end; returns one record per epoch."""
+    return [p.record for p in fit(*arguments, **options) if p.record]  # type: ignore[arg-type]
+
+
+def prepare(
+    model: nn.Module,
+    train: Arrays,
+    validation: Arrays | None,
+    settings: Settings,
+    loss: Loss,
+    metrics: Mapping[str, Metric],
+    device: torch.device,
+) -> Job:
+    """Refuse what cannot work, then put model and data in their places."""
+    model.to("cpu")
+    for name, split in (("training", train), ("validation", validation)):
+        if split is not None:
+            check_split(split, name)
+            check_model(model, loss, split, name)
+    check_monitor(settings.monitor, settings.patience, validation is not None, metrics)
+    devices.autocast(device, settings.precision)
+    devices.place(model, device)
+    weights = balanced(train[-1]).to(device) if settings.class_weights == "balanced" else None
+    return Job(
+        forward=torch.compile(model) if settings.compile else model,
+        train=devices.resident(train, device),
+        validation=validation,
+        settings=settings,
+        loss=loss,
+        metrics=metrics,
+        device=device,
+        class_weights=weights,
+    )
+
+
+def balanced(y: Tensor) -> Tensor:
+    """w_k = N / (K N_k): every class weighs the same in the mean loss."""
+    if y.is_floating_point():
+        raise InputError("--class-weights balanced needs classes; these targets are real numbers")
+    counts = y.flatten().bincount().float()
+    return counts.sum() / (len(counts) * counts.clamp_min(1))
+
+
+def saving(
+    progress: Iterator[Progress], state: State, folder: Path | None, seconds: float
+) -> Iterator[Progress]:
+    """Pass the progress on, writing a checkpoint when it is time, on leaving, and at the end."""
+    if folder is None:
+        yield from progress
+        return
+    saved = time.perf_counter()
+    try:
+        for now in progress:
+            if time.perf_counter() - saved >= seconds:
+                state.save(folder)
+                saved = time.perf_counter()
+            yield now
+    except GeneratorExit:
+        state.save(folder)
+        raise
+    state.save(folder)
+
+
+def epochs(state: State, job: Job) -> Iterator[Progress]:
+    """Past records, then epoch after epoch until a reason to stop."""
+    settings, steps = job.settings, job.steps
+    for number, record in enumerate(state.history, 1):
+        yield Progress(number, settings.epochs, steps, steps, record["train_loss"], record)
+    while not state.stopped:
+        began = time.perf_counter()
+        for _ in batches(state, job):
+            yield Progress(state.epoch + 1, settings.epochs, state.step, steps, state.mean_loss())
+        record = {"epoch": state.epoch + 1, "train_loss": state.mean_loss()}
+        record |= validate(state, job)
+        record["seconds"] = time.perf_counter() - began
+        state.history.append(record)
+        state.stopped = reason_to_stop(state, settings)
+        done = Progress(
+            state.epoch + 1, settings.epochs, steps, steps, state.mean_loss(), record, state.stopped
+        )
+        state.next_epoch()
+        yield done
+
+
+def validate(state: State, job: Job) -> dict[str, float]:
+    """Figures of the validation split, and the best weights kept when patience asks for them."""
+    if job.validation is None:
+        return {}
+    with devices.autocast(job.device, job.settings.precision):
+        found = evaluate(state.model, job.validation, job.loss, job.metrics)
+    if not math.isfinite(found["loss"]):
+        raise diverged("validation loss", found["loss"], state, job.settings)
+    if job.settings.patience:
+        monitor = job.settings.monitor
+        state.keep_best(found[monitor] * (-1 if monitor in GREATER_IS_BETTER else 1))
+    return {f"validation_{name}": value for name, value in found.items()}
+
+
+def reason_to_stop(state: State, settings: Settings) -> str:
+    """Why this epoch was the last, or nothing."""
+    if settings.patience and state.epoch + 1 - state.best_epoch >= settings.patience:
+        return f"no better validation {settings.monitor} for {settings.patience} epochs"
+    return "all epochs done" if state.epoch + 1 >= settings.epochs else ""
+
+
+def batches(state: State, job: Job) -> Iterator[None]:
+    """The rest of the current epoch, one update per batch; yields about every tenth of a second."""
+    settings, steps, on_cpu = job.settings, job.steps, job.device.type == "cpu"
+    order = permutation(len(job.train[0]), settings.seed, state.epoch).to(job.train[0].device)
+    rate = schedule(settings.schedule)
+    pending: list[tuple[Tensor, int]] = []
+    state.model.train()
+    ticked = time.perf_counter()
+    for rows in order.split(settings.batch_size)[state.step :]:
+        t = state.epoch * steps + state.step
+        reseed(settings.seed, t, on_cpu)
+        for group in state.optimiser.param_groups:
+            group["lr"] = settings.learning_rate * rate(t / (settings.epochs * steps))
+        pending.append((update(state, job, rows), len(rows)))
+        state.step += 1
+        due = time.perf_counter() - ticked >= TICK
+        if on_cpu or due or state.step == steps:
+            collect(pending, state, settings)
+        if due:
+            ticked = time.perf_counter()
+            yield
+
+
+def update(state: State, job: Job, rows: Tensor) -> Tensor:
+    """One step of the optimiser on these rows; returns their mean loss before the step."""
+    state.optimiser.zero_grad(set_to_none=True)
+    parts = rows.chunk(job.settings.accumulate) if job.settings.accumulate > 1 else (rows,)
+    shares = [share_of_loss(job, part, rows) for part in parts]
+    value = shares[0] if len(shares) == 1 else torch.stack(shares).sum()
+    if job.settings.clip:
+        nn.utils.clip_grad_norm_(state.model.parameters(), job.settings.clip)
+    if job.device.type != "cpu" or math.isfinite(value.item()):
+        state.optimiser.step()
+    return value
+
+
+def share_of_loss(job: Job, part: Tensor, rows: Tensor) -> Tensor:
+    """What part of a batch adds to its mean loss; the gradients are added up on the way."""
+    *inputs, y = (t.index_select(0, part).to(job.device) for t in job.train)
+    with devices.autocast(job.device, job.settings.precision):
+        losses = job.loss(job.forward(*inputs), y)
+    if job.class_weights is None:
+        share = losses.sum() / len(rows)
+    else:
+        w, y_all = job.class_weights, job.train[-1][rows].to(job.device)
+        share = (w[y] * losses).sum() / w[y_all].sum()
+    share.backward()
+    return share.detach()
+
+
+def collect(pending: list[tuple[Tensor, int]], state: State, settings: Settings) -> None:
+    """Add the losses to the running mean; a loss that is not finite ends the run."""
+    values = torch.stack([value for value, _ in pending]).tolist()
+    for value, (_, number) in zip(values, pending, strict=True):
+        if not math.isfinite(value):
+            raise diverged("training loss", value, state, settings)
+        state.total_loss += value * number
+        state.examples += number
+    pending.clear()
+
+
+def diverged(what: str, value: float, state: State, settings: Settings) -> InputError:
+    """What to say when a loss is no longer a number."""
+    return InputError(
+        f"the {what} became {value} in epoch {state.epoch + 1}, step {state.step}; the last good "
+        f"checkpoint, if there is one, is kept. Try a smaller --learning-rate (now "
+        f"{settings.learning_rate:g}) or --clip 1"
+    )
+
+
+def permutation(n: int, seed: int, epoch: int) -> Tensor:
+    """The order of the examples in one epoch."""
+    return torch.randperm(n, generator=torch.Generator().manual_seed(mix(seed, epoch)))
+
+
+def reseed(seed: int, step: int, on_cpu: bool) -> None:
+    """Masks and noise of a step follow from (seed, step)."""
+    if on_cpu:  # the general call costs 60 times as much
+        torch.default_generator.manual_seed(mix(seed, step))
+    else:
+        torch.manual_seed(mix(seed, step))
+
+
+def mix(seed: int, number: int) -> int:
+    """One 63-bit seed from two (Steele, Lea and Flood 2014, SplitMix64)."""
+    z = (seed * 0x9E3779B97F4A7C15 + number * 0xBF58476D1CE4E5B9 + 1) & (2**64 - 1)
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & (2**64 - 1)
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & (2**64 - 1)
+    return (z ^ (z >> 31)) >> 1

@@ -1,0 +1,80 @@
+"""Settings of a training run: a frozen value whose fields are the command-line flags."""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from chainrule.errors import InputError
+from chainrule.learning.optimisers import OPTIMISERS
+from chainrule.learning.schedules import SCHEDULES
+from chainrule.registry import unknown
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """How to train."""
+
+    seed: int = 0
+    """From it follow the initial weights, the order of the examples and every mask."""
+    epochs: int = 20
+    """Passes over the training data."""
+    batch_size: int = 128
+    """Examples per update."""
+    optimiser: str = "adam"
+    """sgd, momentum, adam or adamw."""
+    learning_rate: float = 1e-3
+    """Step size η, the peak of the schedule."""
+    schedule: str = "constant"
+    """constant, cosine or one-cycle."""
+    weight_decay: float = 0.0
+    """μ of the ridge penalty ½ μ ‖W‖² on weight matrices."""
+    clip: float = 0.0
+    """Largest norm of the gradient; 0 leaves it alone."""
+    accumulate: int = 1
+    """Parts in which each batch is pushed through, to save memory."""
+    class_weights: Literal["none", "balanced"] = "none"
+    """balanced: every class counts the same, however rare."""
+    patience: int = 0
+    """Stop after this many epochs without a better `monitor`, with the best weights; 0: never."""
+    monitor: str = "loss"
+    """What early stopping watches on the validation split: loss or a metric."""
+    precision: Literal["full", "mixed"] = "full"
+    """mixed: bfloat16 products where the device has them."""
+    compile: bool = False
+    """Let torch.compile fuse the model first (a minute of waiting, then faster steps)."""
+    threads: int = 0
+    """CPU threads; 0 leaves the choice to the library."""
+    checkpoint_seconds: float = 20.0
+    """Longest time between two checkpoints."""
+
+    def __post_init__(self) -> None:
+        for field, least in LEAST.items():
+            value = getattr(self, field)
+            if not (math.isfinite(value) and value >= least):
+                raise InputError(f"{flag(field)} must be at least {least}, got {value}")
+        if not (math.isfinite(self.learning_rate) and self.learning_rate > 0):
+            raise InputError(f"--learning-rate must be above 0, got {self.learning_rate}")
+        for what, name, known in (
+            ("optimiser", self.optimiser, OPTIMISERS),
+            ("schedule", self.schedule, SCHEDULES),
+        ):
+            if name not in known:
+                raise InputError(unknown(what, name, list(known)))
+
+
+LEAST = {
+    "seed": 0,
+    "epochs": 1,
+    "batch_size": 1,
+    "accumulate": 1,
+    "weight_decay": 0,
+    "clip": 0,
+    "patience": 0,
+    "threads": 0,
+    "checkpoint_seconds": 0,
+}
+
+
+def flag(field: str) -> str:
+    """The field as it is written on the command line."""
+    return "--" + field.replace("_", "-")

@@ -1,0 +1,81 @@
+"""What the next step of training needs, and its way to the disk and back."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from torch import Tensor, nn
+from torch.optim import Optimizer
+
+from chainrule.errors import InputError
+from chainrule.training import checkpoint
+
+LAST, BEST = "last.safetensors", "best.safetensors"
+
+
+@dataclass
+class State:
+    """Position in the run, running loss, past epochs, and the best weights so far.
+
+    There is no random state: the order of epoch e follows from (seed, e), masks of step t from
+    (seed, t), and the learning rate from t.
+    """
+
+    model: nn.Module
+    optimiser: Optimizer
+    epoch: int = 0
+    step: int = 0
+    total_loss: float = 0.0
+    examples: int = 0
+    best: float | None = None
+    best_epoch: int = 0
+    best_weights: dict[str, Tensor] = field(default_factory=dict)
+    history: list[dict[str, float]] = field(default_factory=list)
+    stopped: str = ""
+
+    def mean_loss(self) -> float:
+        """Mean training loss since the epoch began."""
+        return self.total_loss / max(self.examples, 1)
+
+    def next_epoch(self) -> None:
+        self.epoch, self.step, self.total_loss, self.examples = self.epoch + 1, 0, 0.0, 0
+
+    def keep_best(self, value: float) -> None:
+        """Remember these weights if their value is the lowest so far."""
+        if self.best is None or value < self.best:
+            self.best, self.best_epoch = value, self.epoch + 1
+            self.best_weights = {k: v.clone() for k, v in self.model.state_dict().items()}
+
+    def save(self, folder: Path) -> None:
+        """The last checkpoint, whole; and the best weights by themselves."""
+        if not all(p.isfinite().all() for p in self.model.parameters()):
+            raise InputError(
+                f"the weights are no longer finite in epoch {self.epoch + 1}, step {self.step}; "
+                "the last good checkpoint is kept. Try a smaller --learning-rate or --clip 1"
+            )
+        numbers = {name: getattr(self, name) for name in NUMBERS}
+        tensors = (
+            checkpoint.named(self.model.state_dict(), "model.")
+            | checkpoint.named(self.best_weights, "best.")
+            | checkpoint.named(checkpoint.optimiser_tensors(self.optimiser), "optimiser.")
+        )
+        checkpoint.save(folder / LAST, tensors, numbers)
+        if self.best_weights:
+            checkpoint.save(folder / BEST, self.best_weights, {"epoch": self.best_epoch})
+
+    def restore(self, folder: Path) -> None:
+        """Continue where the last checkpoint stands."""
+        tensors, numbers = checkpoint.load(folder / LAST)
+        try:
+            self.model.load_state_dict(checkpoint.part(tensors, "model."))
+        except RuntimeError as error:
+            reason = str(error).splitlines()[-1].strip()
+            raise InputError(
+                f"the checkpoint in {folder} belongs to another model: {reason}"
+            ) from None
+        checkpoint.restore_optimiser(self.optimiser, checkpoint.part(tensors, "optimiser."))
+        self.best_weights = checkpoint.part(tensors, "best.")
+        for name in NUMBERS:
+            setattr(self, name, numbers[name])
+
+
+NUMBERS = ("epoch", "step", "total_loss", "examples", "best", "best_epoch", "history", "stopped")
