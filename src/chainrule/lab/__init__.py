@@ -1,1 +1,1 @@
-"""TODO."""
+"""Claims of the notes, each measured: predicted, found, verdict, picture."""

@@ -1,0 +1,61 @@
+"""What `train` and `resume` share: watch a run to its end, stop it gently, tell what came out."""
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from chainrule.cli.options import Place
+from chainrule.recipes.running import carry_on, read_json
+from chainrule.report.console import out, print_json, say, watch
+from chainrule.report.tables import result_table
+
+
+def follow(folder: Path, place: Place) -> dict[str, Any]:
+    """Run to the end and print the result; Ctrl-C saves first and says how to go on."""
+    silent = place.quiet or place.json
+    steps = carry_on(folder, place.device, place.data)
+    with gentle_interrupt() as interrupted:
+        for _ in watch(steps, silent):
+            if interrupted:
+                steps.close()
+                say(f"saved; go on with:  chainrule resume {folder}")
+                raise KeyboardInterrupt
+    result = read_json(folder / "result.json")
+    if place.json:
+        print_json(result)
+    elif not place.quiet:
+        show(result, folder)
+    return result
+
+
+def show(result: dict[str, Any], folder: Path) -> None:
+    """The table, and where to look next."""
+    out.print(result_table(result))
+    epochs = f"{result['epochs']} epoch{'s' if result['epochs'] != 1 else ''}"
+    out.print(
+        f"{result['parameters']:,} parameters, {epochs} in {result['seconds']:.1f} s "
+        f"({result['stopped']})"
+    )
+    for note in result["notes"]:
+        out.print(f"note: {note}", soft_wrap=True)
+    pictures = sorted(path.name for path in folder.glob("*.png"))
+    out.print(f"in {folder}/:  {'  '.join(['model.safetensors', 'result.json', *pictures])}")
+
+
+@contextmanager
+def gentle_interrupt() -> Iterator[list[int]]:
+    """The first Ctrl-C only leaves a mark, so that the step under way can end; the second stops."""
+    marks: list[int] = []
+
+    def mark(number: int, _: object) -> None:
+        if marks:
+            raise KeyboardInterrupt
+        marks.append(number)
+
+    before = signal.signal(signal.SIGINT, mark)
+    try:
+        yield marks
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,81 @@
+"""`chainrule lab [CLAIM …]`: check claims by measurement. Exit code 1 if one fails."""
+
+from dataclasses import dataclass, make_dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import tyro
+
+from chainrule.cli.options import parse
+from chainrule.errors import InputError
+from chainrule.registry import Entry, entries, find
+from chainrule.report.console import out, print_json, say
+from chainrule.report.tables import names_table, verdict_table
+
+ABOUT = "Check claims of the theory by measurement."
+
+
+@dataclass(frozen=True)
+class Options:
+    """What is printed and drawn."""
+
+    json: bool = False
+    """Print one JSON object instead of tables."""
+    out: Path = Path("runs/lab")
+    """Folder for the pictures."""
+
+
+@dataclass(frozen=True)
+class Several(Options):
+    """Claims with their default settings."""
+
+    claims: Annotated[tuple[str, ...], tyro.conf.Positional] = ()
+    """Their names."""
+    all: bool = False
+    """All of them."""
+
+
+def run(arguments: list[str]) -> int:
+    first = arguments[:1]
+    if first and not first[0].startswith("-") and not any(a in names() for a in arguments[1:]):
+        return one(find("claims", first[0]), arguments[1:])
+    options = parse(Several, arguments, "lab", ABOUT)
+    if options.all and options.claims:
+        raise InputError("give the names of claims or --all, not both")
+    chosen = entries("claims") if options.all else [find("claims", n) for n in options.claims]
+    if not chosen:
+        out.print("usage: chainrule lab CLAIM [flags of the claim] | CLAIM … | --all\n")
+        out.print(names_table("Claims", [(e.name, e.title) for e in entries("claims")]))
+        return 0
+    return report({entry.name: check(entry, {}, options) for entry in chosen}, options)
+
+
+def one(entry: Entry, arguments: list[str]) -> int:
+    """A single claim, whose arguments are flags too."""
+    from chainrule.lab.claim import settings_of
+
+    form = make_dataclass("form", [("claim", settings_of(entry)), ("options", Options)])
+    filled: Any = parse(form, arguments, f"lab {entry.name}", entry.title)
+    return report({entry.name: check(entry, vars(filled.claim), filled.options)}, filled.options)
+
+
+def check(entry: Entry, settings: dict[str, Any], options: Options) -> dict[str, Any]:
+    """Measure one claim and draw its picture."""
+    from chainrule.lab.running import check_and_draw
+
+    say(f"checking {entry.name} …", options.json)
+    return check_and_draw(entry, settings, options.out)
+
+
+def report(verdicts: dict[str, dict[str, Any]], options: Options) -> int:
+    """Print what was found; 0 only if every claim holds."""
+    if options.json:
+        print_json(verdicts)
+    else:
+        out.print(verdict_table(verdicts))
+        out.print(f"pictures in {options.out}/")
+    return 0 if all(verdict["holds"] for verdict in verdicts.values()) else 1
+
+
+def names() -> set[str]:
+    return {entry.name for entry in entries("claims")}

@@ -1,0 +1,75 @@
+"""`chainrule COMMAND …`: find the command's file, run it, speak plainly when something is wrong.
+
+Exit codes: 0 done, 1 a claim failed or a fault of ours, 2 bad input, 130 interrupted.
+"""
+
+import os
+import sys
+from importlib import import_module
+
+import chainrule
+from chainrule.errors import InputError
+from chainrule.registry import unknown
+
+COMMANDS = {
+    "list": "what there is: models, data sets, recipes, claims",
+    "show": "one of them: what it is, its equation, where it comes from",
+    "train": "train a recipe and leave a run folder",
+    "resume": "carry an interrupted run on",
+    "evaluate": "measure a finished run again",
+    "predict": "apply a finished run to your own file",
+    "lab": "check claims of the theory by measurement",
+}
+FIRST = "Start with:  chainrule train digits-mlp"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; returns the exit code."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    try:
+        return dispatch(arguments)
+    except InputError as error:
+        print(f"chainrule: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("chainrule: interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:  # the reader, such as `head`, has left
+        sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115
+        return 0
+    except Exception as error:
+        if os.environ.get("CHAINRULE_DEBUG"):
+            raise
+        print(
+            f"chainrule: an unexpected fault: {type(error).__name__}: {error}\n"
+            "Set CHAINRULE_DEBUG=1 and run it again to see where.",
+            file=sys.stderr,
+        )
+        return 1
+
+
+def dispatch(arguments: list[str]) -> int:
+    """The command's own `run`, imported only now: listing must not wait for torch."""
+    if not arguments or arguments[0] in ("-h", "--help", "help"):
+        print(usage())
+        return 0
+    if arguments[0] == "--version":
+        print(chainrule.__version__)
+        return 0
+    command, *rest = arguments
+    if command not in COMMANDS:
+        raise InputError(unknown("command", command, list(COMMANDS)))
+    return import_module(f"chainrule.cli.{command}").run(rest)
+
+
+def usage() -> str:
+    """The page for `chainrule --help`."""
+    width = max(map(len, COMMANDS))
+    lines = [f"  {name:<{width}}  {what}" for name, what in COMMANDS.items()]
+    head = f"chainrule {chainrule.__version__}: a deep-learning course as working software"
+    tail = f"chainrule COMMAND --help tells more.  {FIRST}"
+    return "\n".join([head, "", *lines, "", tail])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

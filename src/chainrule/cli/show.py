@@ -1,0 +1,66 @@
+"""`chainrule show NAME`: what it is, its equation, its settings, its place in the notes."""
+
+from dataclasses import asdict, dataclass, fields
+from typing import Annotated, Any
+
+import tyro
+
+from chainrule.cli.options import parse
+from chainrule.errors import InputError
+from chainrule.registry import CONTRACTS, Entry, entries, unknown
+from chainrule.report.console import out, print_json
+from chainrule.report.tables import facts_table
+
+
+@dataclass(frozen=True)
+class Show:
+    """One model, data set, recipe or claim."""
+
+    name: Annotated[str, tyro.conf.Positional]
+    """As `chainrule list` writes it."""
+    json: bool = False
+    """Print one JSON object instead of text."""
+
+
+def run(arguments: list[str]) -> int:
+    options = parse(Show, arguments, "show", "What a model, data set, recipe or claim is.")
+    wanted = options.name.replace("_", "-")
+    everything = [entry for kind in CONTRACTS for entry in entries(kind)]
+    found = [entry for entry in everything if entry.name == wanted]
+    if not found:
+        raise InputError(unknown("entry", options.name, [entry.name for entry in everything]))
+    if options.json:
+        print_json({entry.kind: {"text": entry.docstring, **facts(entry)} for entry in found})
+        return 0
+    for entry in found:
+        out.print(f"[bold]{entry.name}[/] [dim]({entry.kind}, {source(entry)})[/]\n")
+        out.print(entry.docstring, markup=False, soft_wrap=True)
+        out.print()
+        out.print(facts_table([(name, str(value)) for name, value in facts(entry).items()]))
+        out.print()
+    return 0
+
+
+def source(entry: Entry) -> str:
+    """The file to read, as one imports it."""
+    return "chainrule/" + entry.path.as_posix().rsplit("/chainrule/", 1)[-1]
+
+
+def facts(entry: Entry) -> dict[str, Any]:
+    """What the file itself says, beyond its docstring."""
+    module = entry.load()
+    if entry.kind == "data":
+        return asdict(module.ABOUT)
+    if entry.kind == "models":
+        model, batch = module.example()
+        numbers = sum(t.numel() for t in model.state_dict().values())
+        return {
+            "example": f"{type(model).__name__} with {numbers} learnt numbers, "
+            f"inputs {tuple(batch.shape)} → outputs {tuple(model(batch).shape)}"
+        }
+    if entry.kind == "recipes":
+        recipe = module.Recipe
+        settings = {f"--{f.name.replace('_', '-')}": f.default for f in fields(recipe)}
+        figures = [f"{p.metric} {p.value:g} ({p.source})" for p in recipe.published]
+        return {"notes": recipe.notes, "published": "; ".join(figures) or "none", **settings}
+    return {"run": f"chainrule lab {entry.name}"}

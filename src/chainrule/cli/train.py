@@ -1,0 +1,46 @@
+"""`chainrule train RECIPE [flags]`: train it and leave a run folder."""
+
+import shlex
+from dataclasses import dataclass, make_dataclass
+from pathlib import Path
+
+from chainrule.cli.options import Place, parse
+from chainrule.registry import entries, find
+from chainrule.report.console import out, say
+from chainrule.report.tables import names_table
+
+
+@dataclass(frozen=True)
+class Train(Place):
+    """Where the run lives and what is printed."""
+
+    out: Path | None = None
+    """The run folder (else runs/RECIPE-1, -2, …)."""
+    record: bool = False
+    """Add the result to benchmarks/results of this checkout."""
+
+
+def run(arguments: list[str]) -> int:
+    if not arguments or arguments[0] in ("-h", "--help"):
+        out.print("usage: chainrule train RECIPE [flags]   (RECIPE --help lists the flags)\n")
+        out.print(names_table("Recipes", [(e.name, e.title) for e in entries("recipes")]))
+        return 0
+    entry = find("recipes", arguments[0])
+    from chainrule.cli.following import follow
+    from chainrule.recipes import recording
+    from chainrule.recipes.running import begin, next_folder
+
+    form = make_dataclass("form", [("settings", entry.load().Recipe), ("run", Train)])
+    filled = parse(form, arguments[1:], f"train {entry.name}", entry.title)
+    recipe, place = filled.settings, filled.run
+    if place.record:
+        recording.check_folder()
+    folder = place.out or next_folder(entry.name)
+    begin(entry.name, recipe, folder, place.data)
+    say(f"{entry.title}  →  {folder}", place.quiet or place.json)
+    result = follow(folder, place)
+    if place.record:
+        kept = [word for word in arguments if word != "--record"]
+        path = recording.record(result, shlex.join(["chainrule", "train", *kept]))
+        say(f"recorded in {path}", place.quiet or place.json)
+    return 0

@@ -1,0 +1,150 @@
+"""What a recipe is: data + model + settings, a frozen value whose fields are the flags.
+
+A recipe that learns by gradients inherits from `Trained`, and only says what its data and its model
+are. One with a learning rule of its own inherits from `Experiment` and also says how it learns and
+what is measured.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
+
+import torch
+from torch import Tensor, nn
+
+from chainrule.data.splits import Split, Splits
+from chainrule.learning import losses, metrics
+from chainrule.learning.metrics import Metric
+from chainrule.training import Progress, Settings, evaluate, fit
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Figures = dict[str, dict[str, float]]
+SPLITS = ("train", "validation", "test")
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a model must know of its data: the shape of one example, and the classes' names.
+
+    Where there are no classes, centre and spread of the training targets.
+    """
+
+    shape: tuple[int, ...]
+    classes: tuple[str, ...] = ()
+    centre: float = 0.0
+    spread: float = 1.0
+
+    @property
+    def inputs(self) -> int:
+        """Numbers in one example."""
+        return torch.Size(self.shape).numel()
+
+    @property
+    def outputs(self) -> int:
+        """One logit per class, or one real output."""
+        return len(self.classes) or 1
+
+
+@dataclass(frozen=True)
+class Published:
+    """A figure somebody printed, to be compared with ours: metric of a split, value, where."""
+
+    metric: str
+    value: float
+    source: str
+
+
+M = TypeVar("M", bound=nn.Module)
+
+
+class Experiment(ABC, Generic[M]):
+    """The contract of every recipe. `seed` must be among its fields."""
+
+    notes: ClassVar[str] = ""
+    published: ClassVar[tuple[Published, ...]] = ()
+    seed: int
+
+    @abstractmethod
+    def data(self, folder: Path | None) -> Splits:
+        """The data set."""
+
+    @abstractmethod
+    def model(self, task: Task) -> M:
+        """A fresh model for data of this kind; random numbers come from torch's generator."""
+
+    @abstractmethod
+    def learn(
+        self, model: M, data: Splits, folder: Path | None, device: str
+    ) -> Generator[Progress]:
+        """Change the model until it has learnt, yielding progress."""
+
+    @abstractmethod
+    def measure(self, model: M, data: Splits) -> Figures:
+        """Every final figure, by split."""
+
+    def compare(self, data: Splits) -> dict[str, Figures]:
+        """Other methods on the same splits, by name."""
+        return {}
+
+    def pictures(self, model: M, data: Splits) -> "dict[str, Figure]":
+        """What suits the task, by file name."""
+        return {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trained(Settings, Experiment[nn.Module]):
+    """A recipe trained by the engine: cross-entropy for classes, squared loss for numbers."""
+
+    def learn(
+        self, model: nn.Module, data: Splits, folder: Path | None, device: str
+    ) -> Generator[Progress]:
+        train, validation = arrays(data.train), arrays(data.validation)
+        loss, measured = objective(data)
+        return fit(model, train, validation, self, loss, measured, folder, device)
+
+    def measure(self, model: nn.Module, data: Splits) -> Figures:
+        return measure(model, data)
+
+    def pictures(self, model: nn.Module, data: Splits) -> "dict[str, Figure]":
+        from chainrule.recipes.pictures import pictures  # drawing is slow to import
+
+        return pictures(model, data)
+
+
+def task_of(data: Splits) -> Task:
+    """What the data ask of a model."""
+    shape = tuple(data.train.x.shape[1:])
+    if data.classes:
+        return Task(shape, data.classes)
+    y = data.train.y.double()
+    return Task(shape, (), y.mean().item(), y.std().clamp_min(1e-12).item() if len(y) > 1 else 1.0)
+
+
+def objective(data: Splits) -> tuple[losses.Loss, Mapping[str, Metric]]:
+    """The loss to minimise and the metrics to report."""
+    if not data.classes:
+        return losses.squared, metrics.REGRESSION
+    measured = metrics.TWO_CLASSES if len(data.classes) == 2 else metrics.CLASSIFICATION
+    return losses.cross_entropy, measured
+
+
+def measure(model: nn.Module, data: Splits) -> Figures:
+    """Loss and metrics of every split."""
+    loss, measured = objective(data)
+    return {name: evaluate(model, arrays(getattr(data, name)), loss, measured) for name in SPLITS}
+
+
+def one_step(figures: Mapping[str, float], why: str) -> Progress:
+    """The report of a learning rule that is done at once."""
+    record = {"epoch": 1.0} | {f"train_{name}": value for name, value in figures.items()}
+    return Progress(1, 1, 1, 1, figures.get("loss", 0.0), record, why)
+
+
+def arrays(split: Split) -> tuple[Tensor, Tensor]:
+    """(x, y) as the engine takes them; real targets become a column, like the model's output."""
+    x, y = split
+    return (x, y[:, None]) if y.is_floating_point() and y.ndim == 1 else (x, y)

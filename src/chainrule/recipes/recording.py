@@ -1,0 +1,80 @@
+"""Recorded results: benchmarks/results/RECIPE.json, and the README's table made from them.
+
+A file is a list of runs, each with its command, date, seed and figures. Running the same command
+again replaces its entry, so a table never counts one run twice.
+"""
+
+import json
+from datetime import date
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+from chainrule.errors import InputError
+from chainrule.report.console import figure
+
+FOLDER = Path("benchmarks/results")
+KEPT = ("seed", "epochs", "stopped", "metrics", "compared", "parameters", "seconds", "versions")
+
+
+def check_folder() -> None:
+    """Recording belongs to a checkout of the project."""
+    if not FOLDER.is_dir():
+        raise InputError(
+            f"--record writes to {FOLDER}/, which is not here; run it in a checkout's root"
+        )
+
+
+def record(result: dict[str, Any], command: str) -> Path:
+    """Add a finished run to its recipe's file."""
+    path = FOLDER / f"{result['recipe']}.json"
+    runs = [run for run in load(path) if run["command"] != command]
+    runs.append({"command": command, "date": str(date.today())} | {k: result[k] for k in KEPT})
+    runs.sort(key=lambda run: run["seed"])
+    text = json.dumps(
+        {"published": result["published"], "runs": runs}, indent=1, ensure_ascii=False
+    )
+    path.write_text(text + "\n", "utf-8")
+    return path
+
+
+def load(path: Path) -> list[dict[str, Any]]:
+    """The runs recorded so far."""
+    return json.loads(path.read_text("utf-8"))["runs"] if path.exists() else []
+
+
+def markdown(folder: Path = FOLDER) -> str:
+    """The table of results: mean over the recorded seeds, beside what was published."""
+    lines = ["| recipe | here | published | seeds | time |", "|---|---|---|---|---|"]
+    for path in sorted(folder.glob("*.json")):
+        content = json.loads(path.read_text("utf-8"))
+        lines += rows(path.stem, content["runs"], content["published"])
+    return "\n".join(lines) + "\n"
+
+
+def rows(name: str, runs: list[dict[str, Any]], published: list[dict[str, Any]]) -> list[str]:
+    """The recipe's own row, and one for every other method measured beside it."""
+    metric = published[0]["metric"] if published else headline(runs[0])
+    claims = "; ".join(f"{figure(p['metric'], p['value'])} ({p['source']})" for p in published)
+    seconds = mean(run["seconds"] for run in runs)
+    own = summary([run["metrics"] for run in runs], metric)
+    table = [f"| `{name}` | {own} | {claims or '–'} | {len(runs)} | {seconds:.0f} s |"]
+    for other in runs[0]["compared"]:
+        found = summary([run["compared"][other] for run in runs], metric)
+        table.append(f"| – {other} | {found} | – | {len(runs)} | |")
+    return table
+
+
+def headline(run: dict[str, Any]) -> str:
+    """The metric to show where nothing was published: the first after the loss."""
+    split = "test" if "test" in run["metrics"] else next(iter(run["metrics"]))
+    names = [name for name in run["metrics"][split] if name != "loss"]
+    return f"{split} {names[0]}"
+
+
+def summary(metrics: list[dict[str, dict[str, float]]], wanted: str) -> str:
+    """The wanted figure as `test error 1.63 %`, and every other headline figure after it."""
+    split, _, name = wanted.partition(" ")
+    names = [name, *(n for n in ("auc",) if n in metrics[0].get(split, {}) and n != name)]
+    parts = [f"{split} {n} {figure(n, mean(m[split][n] for m in metrics))}" for n in names]
+    return ", ".join(parts)
