@@ -12,7 +12,7 @@ SHARED = Path(__file__).parents[2] / "shared" / "data"
 
 @pytest.fixture(scope="session")
 def big_data() -> Path:
-    """The folder with MNIST and its like; a test that asks for it is skipped where there is none."""
+    """The folder with MNIST and its like; a test that needs it is skipped where there is none."""
     folder = Path(os.environ.get("CHAINRULE_DATA", SHARED))
     if not (folder / "mnist").is_dir():
         pytest.skip(f"needs the big data sets in {folder} (set CHAINRULE_DATA)")

@@ -1,1 +1,1 @@
-"""TODO."""
+"""The course: a folder per chapter, a file per model."""

@@ -107,9 +107,14 @@ def draw(
 
     figures = recipe.pictures(model, data)
     if len(history) > 1:
-        figures["learning"] = learning_curves(history)
+        figures["learning"] = learning_curves([without_accuracy(record) for record in history])
     for name, figure in figures.items():
         save(figure, folder / f"{name}.png")
+
+
+def without_accuracy(record: dict[str, float]) -> dict[str, float]:
+    """Accuracy is 1 - error: one curve is enough."""
+    return {name: value for name, value in record.items() if name != "validation_accuracy"}
 
 
 def open_run(folder: Path) -> tuple[Json, Experiment]:

@@ -9,6 +9,8 @@ from torch import Tensor, nn
 
 from chainrule.errors import InputError
 
+SMALL_STEP = 20e6  # operations; below it a second thread was measured to cost more than it gives
+
 
 def choose(name: str = "auto") -> torch.device:
     """The named device, or the best one present: CUDA, then MPS, then the CPU."""
@@ -37,7 +39,7 @@ def prepared(device: torch.device, threads: int) -> Iterator[None]:
     """
     before, deterministic = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
     torch.set_flush_denormal(True)
-    torch.set_num_threads(threads or before)
+    torch.set_num_threads(threads)
     if device.type == "cuda":
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
         torch.use_deterministic_algorithms(True, warn_only=True)
@@ -47,6 +49,13 @@ def prepared(device: torch.device, threads: int) -> Iterator[None]:
         torch.set_flush_denormal(False)
         torch.set_num_threads(before)
         torch.use_deterministic_algorithms(deterministic)
+
+
+def threads_for(model: nn.Module, batch_size: int) -> int:
+    """One thread for a step too small to be worth sharing (6 operations per weight and example)."""
+    dense = all(p.ndim <= 2 for p in model.parameters())
+    weights = sum(p.numel() for p in model.parameters())
+    return 1 if dense and 6 * weights * batch_size < SMALL_STEP else torch.get_num_threads()
 
 
 def autocast(device: torch.device, precision: str) -> AbstractContextManager[object]:

@@ -95,7 +95,9 @@ def fit(
     if folder is not None and (folder / LAST).exists():
         state.restore(folder)
     outer_randomness = torch.get_rng_state()
-    with devices.prepared(job.device, settings.threads):
+    with devices.prepared(
+        job.device, settings.threads or devices.threads_for(model, settings.batch_size)
+    ):
         try:
             yield from saving(epochs(state, job), state, folder, settings.checkpoint_seconds)
         finally:
@@ -262,8 +264,8 @@ def share_of_loss(job: Job, part: Tensor, rows: Tensor) -> Tensor:
 
 def collect(pending: list[tuple[Tensor, int]], state: State, settings: Settings) -> None:
     """Add the losses to the running mean; a loss that is not finite ends the run."""
-    values = torch.stack([value for value, _ in pending]).tolist()
-    for value, (_, number) in zip(values, pending, strict=True):
+    for loss, number in pending:
+        value = loss.item()
         if not math.isfinite(value):
             raise diverged("training loss", value, state, settings)
         state.total_loss += value * number

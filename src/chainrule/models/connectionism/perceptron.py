@@ -1,0 +1,225 @@
+"""Perceptron: the first unit that learns from its mistakes.
+
+    f(x) = sgn(wᵀ x + b)                          x ∈ ℝⁿ, y ∈ {-1, +1}, sgn(0) = 0
+    γ(x, y) = y (wᵀ x + b) / ‖w‖                  signed distance; margin γ(S) = min over S
+    V(S) = {(w, b) | y (wᵀ x + b) > 0 on S}       version space
+    on a mistake, y (wᵀ x + b) ≤ 0:
+        w ← w + y x,   b ← b + y                  algorithm 1, until a pass has no mistake
+
+Without bias, data of margin γ and radius R = max ‖x‖ cost at most ⌊R²/γ²⌋ mistakes (Novikoff 1962;
+theorem J 1.3 prints "less than ⌈R²/γ²⌉", its proof gives the floor). On data that no hyperplane
+separates the algorithm would run for ever; here a linear program finds that out and ends the run.
+
+Rosenblatt (1958), Psychological Review 65. Notes: J 1.2.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from scipy.optimize import linprog, nnls
+from torch import Tensor, nn
+
+from chainrule.errors import InputError
+
+
+class Perceptron(nn.Module):
+    """A linear threshold unit; weights in double precision, where small mistakes stay exact."""
+
+    w: Float[Tensor, " n"]
+    b: Float[Tensor, ""]
+
+    def __init__(self, inputs: int, bias: bool = True):
+        super().__init__()
+        self.bias = bias
+        self.register_buffer("w", torch.zeros(inputs, dtype=torch.float64))
+        self.register_buffer("b", torch.zeros((), dtype=torch.float64))
+
+    def forward(self, x: Float[Tensor, "batch n"]) -> Float[Tensor, " batch"]:
+        """sgn(wᵀ x + b), one of -1, 0, +1."""
+        return (x.double() @ self.w + self.b).sign().to(x.dtype)
+
+    def learn(
+        self, x: Float[Tensor, "batch n"], y: Float[Tensor, " batch"], passes: int = 1000
+    ) -> "Learning":
+        """Run algorithm 1 and keep its weights."""
+        result = learn(x, y, passes, bias=self.bias)
+        self.w.copy_(result.w)
+        self.b.copy_(result.b)
+        return result
+
+
+@dataclass(frozen=True)
+class Learning:
+    """What a run of the perceptron algorithm did.
+
+    separable: None where nothing was proved. history: (w, b) after 0, 1, … mistakes, if asked for.
+    """
+
+    w: Float[Tensor, " n"]
+    b: Float[Tensor, ""]
+    mistakes: int
+    passes: int
+    converged: bool
+    separable: bool | None
+    reason: str
+    history: Float[Tensor, "steps weights"] | None = None
+
+
+def signed_distance(
+    w: Float[Tensor, " n"],
+    b: Float[Tensor, ""],
+    x: Float[Tensor, "batch n"],
+    y: Float[Tensor, " batch"],
+) -> Float[Tensor, " batch"]:
+    """γ(x, y) = y (wᵀ x + b) / ‖w‖; positive where the unit is right."""
+    return y * (x @ w + b) / w.norm()
+
+
+def margin(
+    w: Float[Tensor, " n"],
+    b: Float[Tensor, ""],
+    x: Float[Tensor, "batch n"],
+    y: Float[Tensor, " batch"],
+) -> Float[Tensor, ""]:
+    """γ(S) = min γ(x, y)."""
+    return signed_distance(w, b, x, y).min()
+
+
+def in_version_space(
+    w: Float[Tensor, " n"],
+    b: Float[Tensor, ""],
+    x: Float[Tensor, "batch n"],
+    y: Float[Tensor, " batch"],
+) -> bool:
+    """Whether y (wᵀ x + b) > 0 for every example."""
+    return bool((y * (x @ w + b) > 0).all())
+
+
+def learn(
+    x: Float[Tensor, "batch n"],
+    y: Float[Tensor, " batch"],
+    passes: int = 1000,
+    bias: bool = True,
+    patience: int | None = 10,
+    history: bool = False,
+) -> Learning:
+    """Algorithm 1, mistake by mistake.
+
+    After `patience` passes with mistakes a linear program decides whether the data can be separated
+    at all (None: never ask; with very many examples the program is slower than more passes).
+    """
+    if passes < 1:
+        raise InputError(f"expected at least one pass, got passes={passes}")
+    # With z = y (x, 1) and v = (w, b) a mistake is vᵀ z ≤ 0 and its update v ← v + z.
+    z = _signed(x, y, bias)
+    trace = [torch.zeros_like(z[0])]
+    v, mistakes, known, reason = trace[0], 0, None, f"reached the limit of {passes} passes"
+    for number in range(1, passes + 1):
+        before, i = mistakes, _next_mistake(z, v, 0)
+        while i is not None:
+            v, mistakes = v + z[i], mistakes + 1
+            if history:
+                trace.append(v)
+            i = _next_mistake(z, v, i + 1)
+        if mistakes == before:
+            known, reason = True, f"pass {number} made no mistake"
+            break
+        if patience is not None and number == min(patience, passes):
+            known = separable(x, y, bias) is not None
+            if not known:
+                reason = "no hyperplane separates the data"
+                break
+    if known and mistakes > before:
+        reason += ", but a hyperplane separates the data: allow more"
+    w, b = _parts(v, bias)
+    steps = torch.stack(trace) if history else None
+    return Learning(w, b, mistakes, number, mistakes == before, known, reason, steps)
+
+
+def separable(
+    x: Float[Tensor, "batch n"], y: Float[Tensor, " batch"], bias: bool = True
+) -> tuple[Float[Tensor, " n"], Float[Tensor, ""]] | None:
+    """Some (w, b) of the version space, or None if it is empty.
+
+    The linear program asks for y (wᵀ x + b) ≥ 1, which scaling makes the same as > 0.
+    """
+    z = _signed(x, y, bias).numpy()
+    columns = np.abs(z).max(axis=0)
+    columns[columns == 0] = 1
+    rows = np.linalg.norm(z / columns, axis=1, keepdims=True)
+    if (rows == 0).any():
+        return None  # the zero vector without bias lies on every hyperplane
+    n = z.shape[1]
+    scaled = z / columns / rows
+    found = linprog(np.zeros(n), -scaled, -np.ones(len(z)), bounds=(None, None), method="highs")
+    if found.status not in (0, 2):  # neither solved nor infeasible
+        raise RuntimeError(f"the linear program gave up: {found.message}")
+    if found.status == 2:
+        return None
+    v = torch.from_numpy(found.x / columns)
+    w, b = _parts(v, bias)
+    return (w, b) if in_version_space(w, b, x.double(), y.double()) else None
+
+
+def maximal_margin(
+    x: Float[Tensor, "batch n"], y: Float[Tensor, " batch"]
+) -> tuple[Float[Tensor, " n"], float] | None:
+    """The unit vector w with the largest margin min y wᵀ x, and that margin γ; None if none is > 0.
+
+    min ‖w‖ subject to y wᵀ x ≥ 1 is the dual of a non-negative least squares problem (Lawson and
+    Hanson 1974, chapter 23), which an active-set method solves in finitely many steps.
+    """
+    z = _signed(x, y, bias=False).numpy()
+    E = np.vstack([z.T, np.ones(len(z))])
+    f = np.append(np.zeros(z.shape[1]), 1.0)
+    u, _ = nnls(E, f)
+    r = E @ u - f
+    if not r[:-1].any():
+        return None
+    w = torch.from_numpy(r[:-1] / np.linalg.norm(r[:-1]))
+    gamma = float((torch.from_numpy(z) @ w).min())
+    return (w, gamma) if gamma > 0 else None
+
+
+def _signed(
+    x: Float[Tensor, "batch n"], y: Float[Tensor, " batch"], bias: bool
+) -> Float[Tensor, "batch weights"]:
+    """y (x, 1), or y x without bias, in double precision."""
+    if not y.abs().eq(1).all():
+        raise InputError("labels hold other values than -1 and +1; map 0/1 labels by 2 y - 1")
+    if not x.isfinite().all():
+        raise InputError("x holds values that are not finite; clean the data first")
+    x = x.double()
+    z = torch.cat([x, x.new_ones(len(x), 1)], dim=1) if bias else x
+    return z * y.double()[:, None]
+
+
+def _parts(
+    v: Float[Tensor, " weights"], bias: bool
+) -> tuple[Float[Tensor, " n"], Float[Tensor, ""]]:
+    """(w, b) of v, with b = 0 where there is no bias."""
+    return (v[:-1], v[-1]) if bias else (v, v.new_zeros(()))
+
+
+def _next_mistake(
+    z: Float[Tensor, "batch weights"], v: Float[Tensor, " weights"], start: int
+) -> int | None:
+    """The first i ≥ start with vᵀ z_i ≤ 0, looked for in blocks that double in size."""
+    block = 64
+    while start < len(z):
+        wrong = (z[start : start + block] @ v <= 0).nonzero()
+        if len(wrong):
+            return start + int(wrong[0])
+        start, block = start + block, 2 * block
+    return None
+
+
+def example() -> tuple[Perceptron, Tensor]:
+    """A perceptron that has learnt to tell two clouds of points apart, and those points."""
+    x = torch.randn(20, 2)
+    y = torch.where(torch.arange(20) < 10, 1.0, -1.0)
+    model, x = Perceptron(2), x + 3 * y[:, None]
+    model.learn(x, y)
+    return model, x

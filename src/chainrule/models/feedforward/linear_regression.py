@@ -1,0 +1,77 @@
+"""Linear regression: least squares, solved or learnt.
+
+    f(x) = W x + b
+    min over W, b of 1/2 Σ_i ‖W x_i + b - y_i‖²
+    centred, X = U S Vᵀ:   Wᵀ = V diag(1/s) Uᵀ Y,   b = ȳ - W x̄
+
+Examples are the rows of X here. J 2.1 takes them as columns, X ∈ ℝᵈˣˢ, for which its printed
+solution (XᵀX)⁻¹Xᵀy should read (XXᵀ)⁻¹Xy. We form neither: the singular values solve the system
+itself, and leaving out those that are zero gives, among all minima, the one with the smallest ‖W‖.
+
+Legendre (1805), Gauss (1809). Notes: J 2.1, L exercise 10.4.
+"""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+
+class LinearRegression(nn.Module):
+    """An affine map; `bias=False` leaves b out."""
+
+    def __init__(self, inputs: int, outputs: int = 1, bias: bool = True):
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(outputs, inputs))
+        self.bias = nn.Parameter(torch.zeros(outputs)) if bias else None
+
+    def forward(self, x: Float[Tensor, "batch inputs"]) -> Float[Tensor, "batch outputs"]:
+        return nn.functional.linear(x, self.weight, self.bias)
+
+    def minimum(
+        self, X: Float[Tensor, "batch inputs"], Y: Float[Tensor, "batch outputs"], rounding: float
+    ) -> Float[Tensor, "inputs outputs"]:
+        """The best Wᵀ for centred data."""
+        return least_squares(X, Y, rounding)
+
+    @torch.no_grad()
+    def solve(self, x: Float[Tensor, "batch inputs"], y: Float[Tensor, "batch outputs"]) -> None:
+        """Set W and b to the solution."""
+        X, Y, x_mean, y_mean = centred(x, y, self.bias is not None)
+        # Centring leaves rounding errors of the size of the data before it.
+        rounding = torch.finfo(X.dtype).eps * max(X.shape) * (X + x_mean).norm().item()
+        W = self.minimum(X, Y, rounding).T
+        self.weight.copy_(W)
+        if self.bias is not None:
+            self.bias.copy_(y_mean - W @ x_mean)
+
+
+def least_squares(
+    X: Float[Tensor, "batch inputs"], Y: Float[Tensor, "batch outputs"], rounding: float
+) -> Float[Tensor, "inputs outputs"]:
+    """V diag(1/s) Uᵀ Y, where singular values up to `rounding` count as zero and 1/0 as 0."""
+    U, s, Vt = torch.linalg.svd(X, full_matrices=False)
+    gain = torch.where(s > rounding, 1 / s, 0)
+    return Vt.T @ (gain[:, None] * (U.T @ Y))
+
+
+def centred(
+    x: Float[Tensor, "batch inputs"], y: Float[Tensor, "batch outputs"], centre: bool
+) -> tuple[
+    Float[Tensor, "batch inputs"],
+    Float[Tensor, "batch outputs"],
+    Float[Tensor, " inputs"],
+    Float[Tensor, " outputs"],
+]:
+    """x - x̄, y - ȳ, x̄, ȳ in double precision; the means count as zero without `centre`."""
+    x, y = x.detach().double().cpu(), y.detach().double().cpu()
+    x_mean, y_mean = x.mean(0) * centre, y.mean(0) * centre
+    return x - x_mean, y - y_mean, x_mean, y_mean
+
+
+def example() -> tuple[LinearRegression, Tensor]:
+    """The least-squares fit of a noisy plane, and its inputs."""
+    x = torch.randn(20, 3)
+    y = x @ torch.randn(3, 2) + 0.1 * torch.randn(20, 2)
+    model = LinearRegression(3, 2)
+    model.solve(x, y)
+    return model, x

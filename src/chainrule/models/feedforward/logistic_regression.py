@@ -1,0 +1,50 @@
+"""Logistic regression: the probability of one class.
+
+    P(y = 1 | x) = σ(wᵀ x + b),     σ(z) = 1 / (1 + e⁻ᶻ),  y ∈ {0, 1}
+    ℓ(w) = -log σ((2y - 1) wᵀ x)
+    ∇ℓ   = (σ(wᵀ x) - y) x
+
+`forward` returns the logit wᵀ x + b, from which losses are computed without overflow. In the two
+functions below b is one more weight on an input that is always 1.
+
+Berkson (1944), JASA 39; Cox (1958), JRSS B 20. Notes: J 2.1.
+"""
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+
+class LogisticRegression(nn.Module):
+    """One logit per example; it starts at probability one half everywhere."""
+
+    def __init__(self, inputs: int):
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(inputs))
+        self.bias = nn.Parameter(torch.zeros(()))
+
+    def forward(self, x: Float[Tensor, "batch *inputs"]) -> Float[Tensor, " batch"]:
+        """The logit; inputs of any shape are flattened."""
+        return x.flatten(1) @ self.weight + self.bias
+
+
+def loss(
+    w: Float[Tensor, " n"], x: Float[Tensor, "batch n"], y: Int[Tensor, " batch"]
+) -> Float[Tensor, " batch"]:
+    """-log σ((2y - 1) wᵀ x), one value per example."""
+    return -F.logsigmoid((2 * y - 1) * (x @ w))
+
+
+def gradient(
+    w: Float[Tensor, " n"], x: Float[Tensor, "batch n"], y: Int[Tensor, " batch"]
+) -> Float[Tensor, "batch n"]:
+    """(σ(wᵀ x) - y) x, one row per example."""
+    return ((x @ w).sigmoid() - y)[:, None] * x
+
+
+def example() -> tuple[LogisticRegression, Tensor]:
+    """A random unit, and five inputs."""
+    model = LogisticRegression(4)
+    nn.init.normal_(model.weight)
+    return model, torch.randn(5, 4)

@@ -1,0 +1,98 @@
+"""Multi-layer perceptron: affine maps with a nonlinearity between them.
+
+    h_0 = x,   h_l = φ(W_l h_{l-1} + b_l),   f(x) = W_L h_{L-1} + b_L
+
+In training each hidden unit is dropped at its layer's rate, the others are divided by 1 - rate; a
+norm acts between the affine map and φ. Hidden units may be permuted without changing f.
+
+Rumelhart, Hinton and Williams (1986), Nature 323; dropout: Srivastava et al. (2014), JMLR 15.
+Notes: J 2.2 (where b ∈ ℝⁿ should read ℝᵐ), J 2.4, L "MLPs: mathematical formulation".
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from chainrule.errors import InputError
+from chainrule.nn.activations import activation as activation_named
+from chainrule.nn.dropout import dropout
+from chainrule.nn.initialisation import initialise
+
+NORMS = {None: nn.Identity, "batch": nn.BatchNorm1d, "layer": nn.LayerNorm}
+
+
+class MLP(nn.Module):
+    """A fully connected network; `layers` are its affine maps in order."""
+
+    def __init__(
+        self,
+        inputs: int,
+        hidden: Sequence[int],
+        outputs: int,
+        activation: str = "relu",
+        dropout: float | Sequence[float] = 0.0,
+        initialisation: str = "kaiming",
+        norm: str | None = None,
+        output_bias: bool = True,
+    ):
+        super().__init__()
+        self.activation = activation_named(activation)
+        self.rates = _per_layer(dropout, len(hidden))
+        sizes = [inputs, *hidden, outputs]
+        bias = [True] * len(hidden) + [output_bias]
+        self.layers = nn.ModuleList(
+            initialise(nn.Linear(m, n, bias=b), initialisation)
+            for (m, n), b in zip(pairwise(sizes), bias, strict=True)
+        )
+        if norm not in NORMS:
+            raise InputError(f"there is no norm {norm!r}; choose 'batch', 'layer' or None")
+        self.norms = nn.ModuleList(NORMS[norm](width) for width in hidden)
+
+    def forward(self, x: Float[Tensor, "batch *inputs"]) -> Float[Tensor, "batch outputs"]:
+        """The last affine map's values; inputs of any shape are flattened."""
+        h = x.flatten(1)
+        # The last layer stays for the end: zip stops with the hidden ones.
+        for layer, norm, rate in zip(self.layers, self.norms, self.rates, strict=False):
+            h = dropout(self.activation(norm(layer(h))), rate, self.training)
+        return self.layers[-1](h)
+
+
+def parameter_count(
+    inputs: int, hidden: Sequence[int], outputs: int, output_bias: bool = True
+) -> int:
+    """Σ_l (d_{l-1} + 1) d_l; for sizes d-M-1 without the output bias that is (d + 2) M."""
+    sizes = [inputs, *hidden, outputs]
+    return sum((m + 1) * n for m, n in pairwise(sizes)) - (0 if output_bias else outputs)
+
+
+def _per_layer(dropout: float | Sequence[float], layers: int) -> tuple[float, ...]:
+    """One probability per hidden layer."""
+    each = tuple(dropout) if isinstance(dropout, Sequence) else (dropout,) * layers
+    if len(each) != layers or not all(0 <= p < 1 for p in each):
+        raise InputError(
+            f"expected dropout as one probability below 1, or one for each of the {layers} hidden "
+            f"layers, got {dropout}"
+        )
+    return each
+
+
+def xor_network() -> MLP:
+    """f = 1 - 4 (x₁ + x₂ - 1.5)₊ - 4 (0.5 - x₁ - x₂)₊: +1 where XOR holds, else -1 (L 10.1)."""
+    model = MLP(2, [2], 1)
+    model.load_state_dict(
+        {
+            "layers.0.weight": torch.tensor([[1.0, 1.0], [-1.0, -1.0]]),
+            "layers.0.bias": torch.tensor([-1.5, 0.5]),
+            "layers.1.weight": torch.tensor([[-4.0, -4.0]]),
+            "layers.1.bias": torch.tensor([1.0]),
+        }
+    )
+    return model
+
+
+def example() -> tuple[MLP, Tensor]:
+    """A network with two hidden layers, and five small images."""
+    return MLP(16, [8, 8], 3, dropout=0.1), torch.randn(5, 1, 4, 4)

@@ -1,0 +1,47 @@
+"""ReLU interpolant: a piecewise linear function as a network with one hidden layer.
+
+    g(x) = a x + b + Σ_{i=1}^{m-1} c_i (x - x_i)₊          m pieces, m - 1 ReLUs
+
+a is the first slope, c_i the change of slope at the inner knot x_i; beyond the outer knots g goes
+on straight. The formula holds for continuous g, which theorem J 2.11 does not say. In double
+precision g meets the given values to rounding.
+
+Attributed to Lebesgue. Universality: Shekhtman (1982). Notes: J 2.5, theorems 2.10 to 2.12.
+"""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from chainrule.errors import InputError
+
+
+class ReLUInterpolant(nn.Module):
+    """The network through m + 1 points (knot, value); all its numbers can be trained further."""
+
+    def __init__(self, knots: Float[Tensor, " points"], values: Float[Tensor, " points"]):
+        super().__init__()
+        if len(knots) < 2 or not (knots.diff() > 0).all():
+            raise InputError("expected at least two knots in rising order; sort them first")
+        a, b, c = lebesgue(knots, values)
+        self.a, self.b, self.c = nn.Parameter(a), nn.Parameter(b), nn.Parameter(c)
+        self.knots = nn.Parameter(knots[1:-1].clone())
+
+    def forward(self, x: Float[Tensor, "batch 1"]) -> Float[Tensor, "batch 1"]:
+        """a x + b + Σ_i c_i (x - x_i)₊."""
+        return self.a * x + self.b + (x - self.knots).relu() @ self.c[:, None]
+
+
+def lebesgue(
+    knots: Float[Tensor, " points"], values: Float[Tensor, " points"]
+) -> tuple[Float[Tensor, ""], Float[Tensor, ""], Float[Tensor, " inner"]]:
+    """a, b and c of the piecewise linear function through the points."""
+    slopes = values.diff() / knots.diff()
+    a = slopes[0]
+    return a, values[0] - a * knots[0], slopes.diff()
+
+
+def example() -> tuple[ReLUInterpolant, Tensor]:
+    """The interpolant of a sine in nine points, and ten places between."""
+    knots = torch.linspace(0, 3, 9)
+    return ReLUInterpolant(knots, knots.sin()), torch.linspace(0, 3, 10)[:, None]
