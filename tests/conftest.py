@@ -1,11 +1,14 @@
-"""Shared by all tests: one thread per worker, and where the big data sets may lie."""
+"""Shared by all tests: one thread a worker, repeatable draws, and where the big data sets lie."""
 
 import os
 from pathlib import Path
 
 import pytest
 import torch
+from hypothesis import settings
 
+settings.register_profile("steady", deadline=None, derandomize=True, max_examples=50)
+settings.load_profile("steady")
 torch.set_num_threads(1)
 SHARED = Path(__file__).parents[2] / "shared" / "data"
 

@@ -140,7 +140,8 @@ def measure(model: nn.Module, data: Splits) -> Figures:
 
 def one_step(figures: Mapping[str, float], why: str) -> Progress:
     """The report of a learning rule that is done at once."""
-    record = {"epoch": 1.0} | {f"train_{name}": value for name, value in figures.items()}
+    record: dict[str, int | float] = {"epoch": 1}
+    record |= {f"train_{name}": value for name, value in figures.items()}
     return Progress(1, 1, 1, 1, figures.get("loss", 0.0), record, why)
 
 

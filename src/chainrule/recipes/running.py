@@ -61,7 +61,7 @@ def carry_on(folder: Path, device: str = "auto", data: Path | None = None) -> Ge
     task = task_of(splits)
     write_json(folder / "task.json", describe(task, splits))
     model = build(recipe, task)
-    history: list[dict[str, float]] = []
+    history: list[dict[str, int | float]] = []
     stopped = ""
     with closing(recipe.learn(model, splits, folder / "checkpoints", device)) as steps:
         for progress in steps:
@@ -98,7 +98,7 @@ def draw(
     recipe: Experiment,
     model: nn.Module,
     data: Splits,
-    history: list[dict[str, float]],
+    history: list[dict[str, int | float]],
     folder: Path,
 ) -> None:
     """All pictures of a finished run."""
@@ -112,7 +112,7 @@ def draw(
         save(figure, folder / f"{name}.png")
 
 
-def without_accuracy(record: dict[str, float]) -> dict[str, float]:
+def without_accuracy(record: dict[str, int | float]) -> dict[str, int | float]:
     """Accuracy is 1 - error: one curve is enough."""
     return {name: value for name, value in record.items() if name != "validation_accuracy"}
 
@@ -234,7 +234,7 @@ def write_json(path: Path, value: Json) -> None:
     replace(path, json.dumps(value, indent=2, ensure_ascii=False, default=str) + "\n")
 
 
-def write_lines(path: Path, records: list[dict[str, float]]) -> None:
+def write_lines(path: Path, records: list[dict[str, int | float]]) -> None:
     replace(path, "".join(json.dumps(record) + "\n" for record in records))
 
 

@@ -27,7 +27,7 @@ class Step(Protocol):
     @property
     def fraction(self) -> float: ...
     @property
-    def record(self) -> dict[str, float] | None: ...
+    def record(self) -> Mapping[str, int | float] | None: ...
 
 
 def watch(steps: Iterator[Any], quiet: bool = False) -> Iterator[Any]:
@@ -68,7 +68,7 @@ def _lines(steps: Iterator[Any]) -> Iterator[Any]:
         yield step
 
 
-def validation(record: Mapping[str, float]) -> str:
+def validation(record: Mapping[str, int | float]) -> str:
     """The first metric of the validation split, or its loss."""
     names = [name for name in record if name.startswith("validation_")]
     if not names:

@@ -29,7 +29,7 @@ class State:
     best: float | None = None
     best_epoch: int = 0
     best_weights: dict[str, Tensor] = field(default_factory=dict)
-    history: list[dict[str, float]] = field(default_factory=list)
+    history: list[dict[str, int | float]] = field(default_factory=list)
     stopped: str = ""
 
     def mean_loss(self) -> float:

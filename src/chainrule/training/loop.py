@@ -24,7 +24,8 @@ from chainrule.learning.optimisers import optimiser as make_optimiser
 from chainrule.learning.schedules import schedule
 from chainrule.training import devices
 from chainrule.training.checks import Arrays, check_model, check_monitor, check_split
-from chainrule.training.evaluate import evaluate
+from chainrule.training.evaluation import evaluate
+from chainrule.training.randomness import permutation, reseed
 from chainrule.training.settings import Settings
 from chainrule.training.state import LAST, State
 
@@ -41,7 +42,7 @@ class Progress:
     step: int
     steps: int
     loss: float
-    record: dict[str, float] | None = None
+    record: dict[str, int | float] | None = None
     stopped: str = ""
 
     @property
@@ -106,7 +107,7 @@ def fit(
         model.load_state_dict(state.best_weights)
 
 
-def train(*arguments: object, **options: object) -> list[dict[str, float]]:
+def train(*arguments: object, **options: object) -> list[dict[str, int | float]]:
     """`fit` to its end; returns one record per epoch."""
     return [p.record for p in fit(*arguments, **options) if p.record]  # type: ignore[arg-type]
 
@@ -173,13 +174,13 @@ def saving(
 def epochs(state: State, job: Job) -> Iterator[Progress]:
     """Past records, then epoch after epoch until a reason to stop."""
     settings, steps = job.settings, job.steps
-    for number, record in enumerate(state.history, 1):
-        yield Progress(number, settings.epochs, steps, steps, record["train_loss"], record)
+    for number, past in enumerate(state.history, 1):
+        yield Progress(number, settings.epochs, steps, steps, past["train_loss"], past)
     while not state.stopped:
         began = time.perf_counter()
         for _ in batches(state, job):
             yield Progress(state.epoch + 1, settings.epochs, state.step, steps, state.mean_loss())
-        record = {"epoch": state.epoch + 1, "train_loss": state.mean_loss()}
+        record: dict[str, int | float] = {"epoch": state.epoch + 1, "train_loss": state.mean_loss()}
         record |= validate(state, job)
         record["seconds"] = time.perf_counter() - began
         state.history.append(record)
@@ -280,24 +281,3 @@ def diverged(what: str, value: float, state: State, settings: Settings) -> Input
         f"checkpoint, if there is one, is kept. Try a smaller --learning-rate (now "
         f"{settings.learning_rate:g}) or --clip 1"
     )
-
-
-def permutation(n: int, seed: int, epoch: int) -> Tensor:
-    """The order of the examples in one epoch."""
-    return torch.randperm(n, generator=torch.Generator().manual_seed(mix(seed, epoch)))
-
-
-def reseed(seed: int, step: int, on_cpu: bool) -> None:
-    """Masks and noise of a step follow from (seed, step)."""
-    if on_cpu:  # the general call costs 60 times as much
-        torch.default_generator.manual_seed(mix(seed, step))
-    else:
-        torch.manual_seed(mix(seed, step))
-
-
-def mix(seed: int, number: int) -> int:
-    """One 63-bit seed from two (Steele, Lea and Flood 2014, SplitMix64)."""
-    z = (seed * 0x9E3779B97F4A7C15 + number * 0xBF58476D1CE4E5B9 + 1) & (2**64 - 1)
-    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & (2**64 - 1)
-    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & (2**64 - 1)
-    return (z ^ (z >> 31)) >> 1

@@ -1,0 +1,71 @@
+"""Claim: recall never raises the energy (J 1.4).
+
+    W = Wᵀ and diag W = 0   ⇒   H(x after one update) ≤ H(x),    H(x) = -½ xᵀ W x + bᵀ x
+
+Measured: the largest rise over random memories, thresholds, states and single updates.
+Bound: exactly 0. With n a power of two all entries are multiples of 1/n, which double precision
+adds without rounding.
+"""
+
+import torch
+from torch import Tensor
+
+from chainrule.errors import InputError
+from chainrule.lab.claim import Picture, Verdict
+from chainrule.models.connectionism.hopfield import energy, hebb, sign
+
+
+def check(units: int = 128, patterns: int = 12, states: int = 200, seed: int = 0) -> Verdict:
+    """Follow the energy unit by unit through two sweeps."""
+    if units < 2 or units & (units - 1):
+        raise InputError(f"--units must be a power of two for exact sums, got {units}")
+    generator = torch.Generator().manual_seed(seed)
+    return verdict(hebb(random_signs(patterns, units, generator)), states, generator)
+
+
+def broken() -> Verdict:
+    """Couplings that are not symmetric: the hypothesis fails, and so does the descent."""
+    generator = torch.Generator().manual_seed(0)
+    signs = random_signs(128, 128, generator).triu(1)
+    return verdict(signs / 128, 50, generator)
+
+
+def verdict(W: Tensor, states: int, generator: torch.Generator) -> Verdict:
+    """The largest rise of H over all updates."""
+    n = len(W)
+    b = torch.randint(-4, 5, (n,), generator=generator).double() / n
+    H = trajectory(W, b, random_signs(states, n, generator))
+    rise = H.diff(dim=0).max().item()
+    steps = list(range(len(H)))
+    return Verdict(
+        predicted="largest rise of H ≤ 0",
+        measured=rise,
+        bound=0.0,
+        holds=rise <= 0,
+        picture=Picture(
+            title="The energy only falls",
+            x_label="single-unit updates",
+            y_label="energy H",
+            curves={
+                "highest": (steps, H.max(1).values.tolist()),
+                "mean": (steps, H.mean(1).tolist()),
+                "lowest": (steps, H.min(1).values.tolist()),
+            },
+            marks={"one sweep": float(n)},
+        ),
+        details={"updates": float(H.numel() - H.shape[1])},
+    )
+
+
+def trajectory(W: Tensor, b: Tensor, x: Tensor, sweeps: int = 2) -> Tensor:
+    """H after 0, 1, 2, … updates: (updates + 1, states)."""
+    W, x = W.double(), x.clone()
+    H = [energy(W, b, x)]
+    for i in list(range(len(b))) * sweeps:
+        x[:, i] = sign(x @ W[i] - b[i], x[:, i])
+        H.append(energy(W, b, x))
+    return torch.stack(H)
+
+
+def random_signs(rows: int, columns: int, generator: torch.Generator) -> Tensor:
+    return torch.randint(0, 2, (rows, columns), generator=generator).double() * 2 - 1

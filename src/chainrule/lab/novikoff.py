@@ -1,0 +1,65 @@
+"""Claim: the perceptron makes at most ⌊R²/γ²⌋ mistakes (Novikoff 1962, J 1.2).
+
+    y wᵀx ≥ γ for a unit vector w and all examples, R = max ‖x‖   ⇒   mistakes ≤ ⌊R²/γ²⌋
+
+Measured: over random separable data sets, the largest ratio of mistakes to bound, γ being the
+largest margin any w reaches. Bound: 1, by the theorem; the counts are whole numbers, and γ enters
+with a relative rounding error of 1e-9. Theorem J 1.3 prints "less than ⌈R²/γ²⌉"; its proof gives
+the floor.
+"""
+
+import math
+
+import torch
+
+from chainrule.data.blobs import sample
+from chainrule.lab.claim import Picture, Verdict
+from chainrule.models.connectionism.perceptron import learn, maximal_margin
+
+
+def check(trials: int = 100, number: int = 60, seed: int = 0) -> Verdict:
+    """Run algorithm 1 on data sets of 2 to 10 dimensions and many margins."""
+    return verdict(trials, number, seed, power=2)
+
+
+def broken() -> Verdict:
+    """The same with the wrong exponent: R/γ does not bound the mistakes."""
+    return verdict(trials=40, number=60, seed=0, power=1)
+
+
+def verdict(trials: int, number: int, seed: int, power: int) -> Verdict:
+    """Mistakes against ⌊(R/γ)^power⌋."""
+    found = [mistakes_and_bound(number, seed * trials + trial, power) for trial in range(trials)]
+    mistakes, bounds = zip(*found, strict=True)
+    worst = max(m / b for m, b in found)
+    low, high = min(bounds), max(bounds)
+    return Verdict(
+        predicted="mistakes / ⌊R²/γ²⌋ ≤ 1",
+        measured=worst,
+        bound=1.0,
+        holds=worst <= 1,
+        picture=Picture(
+            title="The perceptron stays below Novikoff's bound",
+            x_label="bound R²/γ²",
+            y_label="mistakes",
+            points={"data sets": (bounds, [max(m, 0.5) for m in mistakes])},
+            bounds={"mistakes = bound": ([low, high], [low, high])},
+            log="xy",
+        ),
+        details={"trials": float(trials), "most mistakes": float(max(mistakes))},
+    )
+
+
+def mistakes_and_bound(number: int, seed: int, power: int) -> tuple[int, int]:
+    """One random data set: what the algorithm needed, and what the theorem allows."""
+    generator = torch.Generator().manual_seed(seed)
+    dimension = int(torch.randint(2, 11, (), generator=generator))
+    margin = 10 ** float(-2 * torch.rand((), generator=generator))
+    (points, labels), _ = sample(number, dimension, margin, seed)
+    x, y = points.double(), 2.0 * labels.double() - 1
+    best = maximal_margin(x, y)
+    if best is None:
+        raise RuntimeError("a data set built with a margin was found inseparable")
+    radius = x.norm(dim=1).max().item()
+    result = learn(x, y, passes=100_000, bias=False, patience=None)
+    return result.mistakes, math.floor((radius / best[1] * (1 + 1e-9)) ** power)

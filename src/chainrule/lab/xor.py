@@ -1,0 +1,59 @@
+"""Claim: no line separates XOR, two hidden ReLU units do (L exercise 10.1, J 1.2).
+
+    a₁ = (x₁ + x₂ - 1.5)₊,   a₂ = (0.5 - x₁ - x₂)₊,   f = 1 - 4 a₁ - 4 a₂
+
+Measured: how many of the four points the network f puts on the right side. Bound: all 4. It also
+must hold that a linear program finds no line for XOR, finds one for the points (a₁, a₂), and finds
+lines for exactly 14 of the 16 labelings, as Cover's count 2 Σ_{i<3} C(3, i) predicts.
+"""
+
+from itertools import product
+
+import torch
+
+from chainrule.lab.claim import Picture, Verdict
+from chainrule.models.connectionism.perceptron import separable
+from chainrule.models.feedforward.mlp import MLP, xor_network
+
+
+def check() -> Verdict:
+    """The network of the exercise."""
+    return verdict(xor_network())
+
+
+def broken() -> Verdict:
+    """The same hidden units with one output weight of the wrong sign."""
+    network = xor_network()
+    with torch.no_grad():
+        network.layers[1].weight.copy_(torch.tensor([[4.0, -4.0]]))  # type: ignore[operator]
+    return verdict(network)
+
+
+def verdict(network: MLP) -> Verdict:
+    """Count the points on the right side; look for lines before and after the hidden layer."""
+    x = torch.tensor(list(product([0.0, 1.0], repeat=2)))
+    y = torch.tensor([-1.0, 1.0, 1.0, -1.0])
+    with torch.no_grad():
+        hidden = network.layers[0](x).relu()
+        right = int((network(x)[:, 0].sign() == y).sum())
+    labelings = torch.tensor(list(product([-1.0, 1.0], repeat=4)))
+    lines = sum(separable(x, labels) is not None for labels in labelings)
+    before, after = separable(x, y) is not None, separable(hidden, y) is not None
+    same, different = hidden[y < 0], hidden[y > 0]
+    return Verdict(
+        predicted="4 of 4 points right, 14 of 16 labelings linear",
+        measured=float(right),
+        bound=4.0,
+        holds=right == 4 and lines == 14 and not before and after,
+        picture=Picture(
+            title="XOR in the space of the hidden units",
+            x_label="a₁ = (x₁ + x₂ - 1.5)₊",
+            y_label="a₂ = (0.5 - x₁ - x₂)₊",
+            points={
+                "equal": (same[:, 0].tolist(), same[:, 1].tolist()),
+                "different": (different[:, 0].tolist(), different[:, 1].tolist()),
+            },
+            bounds={"1 - 4a₁ - 4a₂ = 0": ([0.0, 0.25], [0.25, 0.0])},
+        ),
+        details={"labelings with a line": float(lines)},
+    )

@@ -1,0 +1,25 @@
+"""Every random number of a run follows from its seed and the place where it is drawn."""
+
+import torch
+from torch import Tensor
+
+
+def permutation(n: int, seed: int, epoch: int) -> Tensor:
+    """The order of the examples in one epoch."""
+    return torch.randperm(n, generator=torch.Generator().manual_seed(mix(seed, epoch)))
+
+
+def reseed(seed: int, step: int, on_cpu: bool) -> None:
+    """Masks and noise of a step follow from (seed, step)."""
+    if on_cpu:  # the general call costs 60 times as much
+        torch.default_generator.manual_seed(mix(seed, step))
+    else:
+        torch.manual_seed(mix(seed, step))
+
+
+def mix(seed: int, number: int) -> int:
+    """One 63-bit seed from two (Steele, Lea and Flood 2014, SplitMix64)."""
+    z = (seed * 0x9E3779B97F4A7C15 + number * 0xBF58476D1CE4E5B9 + 1) & (2**64 - 1)
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & (2**64 - 1)
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & (2**64 - 1)
+    return (z ^ (z >> 31)) >> 1

@@ -1,0 +1,113 @@
+"""The tree holds together: imports point one way, files stay readable, texts keep the rules."""
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import chainrule
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "src" / "chainrule"
+FILES = sorted(PACKAGE.rglob("*.py"))
+EVERYBODY = {"errors", "registry", ""}
+MAY_IMPORT = {
+    "errors": set(),
+    "registry": set(),
+    "data": set(),
+    "nn": set(),
+    "learning": set(),
+    "report": set(),
+    "models": {"nn"},
+    "training": {"learning"},
+    "recipes": {"data", "nn", "models", "learning", "training", "report"},
+    "lab": {"data", "nn", "models", "learning", "training", "report", "recipes"},
+    "cli": {"data", "nn", "models", "learning", "training", "report", "recipes", "lab"},
+}
+every_file = pytest.mark.parametrize(
+    "path", FILES, ids=lambda path: path.relative_to(PACKAGE).as_posix()
+)
+
+
+def room(path: Path) -> str:
+    """The folder of the package that a file lies in; a file at the top is its own room."""
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def imported(path: Path) -> set[str]:
+    """Rooms of the package that a file imports, wherever in the file it does."""
+    rooms = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        rooms |= {name.split(".")[1] for name in names if name.startswith("chainrule.")}
+    return rooms
+
+
+@every_file
+def test_imports_point_one_way(path: Path) -> None:
+    if room(path) == "__init__":
+        return
+    allowed = MAY_IMPORT[room(path)] | EVERYBODY | {room(path)}
+    assert imported(path) <= allowed
+
+
+def test_an_import_that_points_back_is_seen(tmp_path: Path) -> None:
+    file = tmp_path / "bad.py"
+    file.write_text("def f():\n    from chainrule.cli.main import main\n    return main\n")
+    assert imported(file) == {"cli"}
+
+
+@every_file
+def test_files_are_short_and_say_what_they_are(path: Path) -> None:
+    text = path.read_text("utf-8")
+    docstring = ast.get_docstring(ast.parse(text))
+    assert docstring, "every file begins with what it is"
+    assert text.count("\n") <= 300
+
+
+@every_file
+def test_functions_have_few_parameters(path: Path) -> None:
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.FunctionDef):
+            parameters = node.args.posonlyargs + node.args.args + node.args.kwonlyargs
+            names = [p.arg for p in parameters if p.arg not in ("self", "cls")]
+            assert len(names) <= 8, node.name
+
+
+def test_architecture_names_every_folder() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
+    folders = {path.name for path in PACKAGE.iterdir() if path.is_dir()} - {"__pycache__"}
+    assert folders <= {name for name in folders if f"{name}/" in text}
+    assert folders | {"errors", "registry"} == set(MAY_IMPORT)
+
+
+def test_nothing_is_unpickled() -> None:
+    """Weights are safetensors and settings JSON; no file that could run code is ever loaded."""
+    unsafe = re.compile(
+        r"\bimport pickle\b|\bjoblib\.load|torch\.load\(|allow_pickle=True|\beval\("
+    )
+    for path in FILES:
+        for line in path.read_text("utf-8").splitlines():
+            assert not unsafe.search(line.replace("model.eval(", "")), f"{path.name}: {line}"
+
+
+def test_listing_does_not_import_torch() -> None:
+    code = (
+        "import sys; from chainrule.cli.main import main; main(['list']);"
+        "sys.exit(any(name in sys.modules for name in ('torch', 'numpy', 'matplotlib')))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_version_stands_in_one_place() -> None:
+    assert chainrule.__version__ in (ROOT / "CHANGELOG.md").read_text("utf-8")
+    assert 'dynamic = ["version"]' in (ROOT / "pyproject.toml").read_text("utf-8")

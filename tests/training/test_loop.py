@@ -1,0 +1,226 @@
+"""The engine: what it learns, what it repeats, what it gives back."""
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from chainrule.errors import InputError
+from chainrule.learning import losses, metrics
+from chainrule.models.feedforward.mlp import MLP
+from chainrule.training import Settings, evaluate, fit, outputs, train
+from chainrule.training.loop import Progress
+from chainrule.training.randomness import mix, permutation
+
+CLASSES = metrics.CLASSIFICATION
+
+
+def rings(number: int = 200, seed: int = 0) -> tuple[Tensor, Tensor]:
+    """A disc inside a ring: easy for a network, impossible for a line."""
+    generator = torch.Generator().manual_seed(seed)
+    angle = 2 * math.pi * torch.rand(number, generator=generator)
+    y = torch.arange(number) % 2
+    radius = 0.5 + y + 0.1 * torch.randn(number, generator=generator)
+    return torch.stack([radius * angle.cos(), radius * angle.sin()], 1), y
+
+
+def network(dropout: float = 0.0) -> MLP:
+    torch.manual_seed(0)
+    return MLP(2, [16, 16], 2, dropout=dropout)
+
+
+def weights(model: nn.Module) -> Tensor:
+    return torch.cat([p.detach().flatten() for p in model.parameters()])
+
+
+def test_a_network_learns_and_reports_every_epoch() -> None:
+    model, data = network(), rings()
+    history = train(
+        model, data, rings(seed=1), Settings(epochs=30, learning_rate=0.02), metrics=CLASSES
+    )
+    assert [record["epoch"] for record in history] == list(range(1, 31))
+    assert history[-1]["validation_error"] < 0.03 < history[0]["validation_error"]
+    assert history[-1]["train_loss"] < history[0]["train_loss"]
+
+
+def test_it_is_the_plain_loop_bit_for_bit() -> None:
+    """The same batches, loss and optimiser written out in ten lines."""
+    settings = Settings(epochs=3, batch_size=32, learning_rate=0.01, seed=5)
+    ours, plain, (x, y) = network(), network(), rings()
+    train(ours, (x, y), None, settings)
+    adam = torch.optim.Adam(plain.parameters(), 0.01, fused=True)
+    for epoch in range(3):
+        for rows in permutation(len(x), 5, epoch).split(32):
+            adam.zero_grad()
+            (losses.cross_entropy(plain(x[rows]), y[rows]).sum() / len(rows)).backward()
+            adam.step()
+    assert torch.equal(weights(ours), weights(plain))
+
+
+def test_the_same_seed_gives_the_same_weights_and_another_seed_others() -> None:
+    def trained(seed: int) -> Tensor:
+        model = network(dropout=0.3)
+        train(model, rings(), None, Settings(epochs=3, seed=seed))
+        return weights(model)
+
+    assert torch.equal(trained(1), trained(1))
+    assert not torch.equal(trained(1), trained(2))
+
+
+def test_what_the_caller_draws_at_random_does_not_disturb_the_run() -> None:
+    quiet, noisy = network(dropout=0.3), network(dropout=0.3)
+    train(quiet, rings(), None, Settings(epochs=3))
+    for _ in fit(noisy, rings(), None, Settings(epochs=3)):
+        torch.rand(17)
+    assert torch.equal(weights(quiet), weights(noisy))
+
+
+def test_the_callers_own_randomness_goes_on_as_if_nothing_had_run() -> None:
+    model = network(dropout=0.3)
+    torch.manual_seed(7)
+    expected = torch.rand(3)
+    torch.manual_seed(7)
+    train(model, rings(), None, Settings(epochs=1))
+    assert torch.equal(torch.rand(3), expected)
+
+
+def interrupted(stop_after: int, folder: Path, settings: Settings) -> None:
+    """Stop after so many reports of progress, as Ctrl-C does."""
+    steps: Iterator[Progress] = fit(network(0.3), rings(), rings(seed=1), settings, folder=folder)
+    for number, _ in enumerate(steps, 1):
+        if number == stop_after:
+            steps.close()
+            return
+
+
+@pytest.mark.parametrize("stop_after", [1, 2, 5, 8])
+def test_a_closed_run_goes_on_to_the_identical_weights(
+    stop_after: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chainrule.training.loop.TICK", 0.0)  # report, and so stop, after each step
+    settings = Settings(epochs=4, batch_size=64, patience=3, monitor="loss")
+    straight = network(0.3)
+    history = train(straight, rings(), rings(seed=1), settings)
+    interrupted(stop_after, tmp_path, settings)
+    resumed = network(0.3)
+    again = train(resumed, rings(), rings(seed=1), settings, folder=tmp_path)
+    assert torch.equal(weights(straight), weights(resumed))
+    for old, new in zip(history, again, strict=True):
+        assert {k: v for k, v in old.items() if k != "seconds"} == {
+            k: v for k, v in new.items() if k != "seconds"
+        }
+
+
+def test_patience_gives_back_the_best_weights() -> None:
+    """Noise labels: the network overfits, validation loss rises, the best epoch comes back."""
+    torch.manual_seed(0)
+    x, y = torch.randn(60, 2), torch.randint(0, 2, (60,))
+    held = torch.randn(60, 2), torch.randint(0, 2, (60,))
+    model = network()
+    settings = Settings(epochs=200, learning_rate=0.02, patience=5)
+    history = train(model, (x, y), held, settings, metrics=CLASSES)
+    values = [record["validation_loss"] for record in history]
+    best = values.index(min(values)) + 1
+    assert len(history) == best + 5 < 200
+    found = evaluate(model, held, losses.cross_entropy, CLASSES)
+    assert found["loss"] == pytest.approx(min(values), rel=1e-6)
+
+
+def test_patience_may_watch_a_metric_that_should_grow() -> None:
+    history = train(
+        network(),
+        rings(),
+        rings(seed=1),
+        Settings(epochs=100, learning_rate=0.02, patience=4, monitor="accuracy"),
+        metrics=CLASSES,
+    )
+    values = [record["validation_accuracy"] for record in history]
+    assert values.index(max(values)) + 1 + 4 == len(history)
+
+
+def test_a_batch_in_parts_gives_the_gradient_of_the_whole() -> None:
+    whole, parts = network().double(), network().double()
+    x, y = rings()
+    for model, accumulate in ((whole, 1), (parts, 3)):
+        settings = Settings(
+            epochs=2, batch_size=50, accumulate=accumulate, class_weights="balanced"
+        )
+        train(model, (x.double()[:150], y[:150]), None, settings)
+    torch.testing.assert_close(weights(whole), weights(parts), rtol=1e-9, atol=1e-12)
+
+
+def test_balanced_class_weights_make_rare_classes_count() -> None:
+    """One example in ten is of class 1 and nothing tells them apart: the fair guess is one half."""
+    x, y = torch.zeros(200, 2), (torch.arange(200) % 10 == 0).long()
+    plain, fair = network(), network()
+    train(plain, (x, y), None, Settings(epochs=60, learning_rate=0.02))
+    train(fair, (x, y), None, Settings(epochs=60, learning_rate=0.02, class_weights="balanced"))
+    assert outputs(plain, (x[:1],)).softmax(1)[0, 1] == pytest.approx(0.1, abs=0.03)
+    assert outputs(fair, (x[:1],)).softmax(1)[0, 1] == pytest.approx(0.5, abs=0.06)
+
+
+def test_clipping_bounds_the_step() -> None:
+    model, (x, y) = network(), rings()
+    before = weights(model)
+    settings = Settings(epochs=1, batch_size=200, optimiser="sgd", learning_rate=1.0, clip=0.01)
+    train(model, (1000 * x, y), None, settings)
+    assert (weights(model) - before).norm() == pytest.approx(0.01, rel=1e-3)
+
+
+def test_mixed_precision_and_memory_mapped_inputs_work_too(tmp_path: Path) -> None:
+    import numpy as np
+
+    x, y = rings()
+    np.save(tmp_path / "x.npy", x.numpy())
+    mapped = torch.from_numpy(np.load(tmp_path / "x.npy", mmap_mode="c"))
+    model = network()
+    history = train(
+        model,
+        (mapped, y),
+        rings(seed=1),
+        Settings(epochs=20, precision="mixed", learning_rate=0.02),
+    )
+    assert history[-1]["validation_loss"] < 0.3
+    assert next(model.parameters()).dtype == torch.float32
+
+
+def test_the_schedule_moves_the_learning_rate() -> None:
+    """With a rate that falls to nothing, the last steps are the smallest."""
+    model, moved = network(), []
+    before = weights(model)
+    for progress in fit(model, rings(), None, Settings(epochs=10, schedule="cosine")):
+        if progress.record:
+            moved.append((weights(model) - before).norm().item())
+            before = weights(model)
+    assert moved[-1] < 0.2 * max(moved)
+
+
+def test_a_loss_that_is_not_finite_stops_before_the_weights_are_harmed(tmp_path: Path) -> None:
+    model = network()
+    settings = Settings(epochs=5, learning_rate=1e20, optimiser="sgd", batch_size=50)
+    with pytest.raises(InputError, match=r"became (nan|inf) in epoch 1.*smaller --learning-rate"):
+        train(model, rings(), None, settings, folder=tmp_path)
+
+
+def test_a_checkpoint_is_never_overwritten_by_ruined_weights(tmp_path: Path) -> None:
+    from chainrule.learning.optimisers import optimiser
+    from chainrule.training.state import LAST, State
+
+    model = network()
+    state = State(model, optimiser("adam", model.parameters(), 0.1))
+    state.save(tmp_path)
+    good = (tmp_path / LAST).read_bytes()
+    with torch.no_grad():
+        model.layers[0].weight[0, 0] = torch.nan
+    with pytest.raises(InputError, match=r"no longer finite.*last good checkpoint is kept"):
+        state.save(tmp_path)
+    assert (tmp_path / LAST).read_bytes() == good
+
+
+def test_seeds_of_different_places_differ() -> None:
+    seen = {mix(seed, number) for seed in range(50) for number in range(200)}
+    assert len(seen) == 50 * 200
+    assert all(0 <= value < 2**63 for value in seen)
