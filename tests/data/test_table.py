@@ -225,7 +225,7 @@ def test_fractions_that_leave_nothing_for_training_are_refused():
 # The encoder
 
 
-@given(st.lists(st.floats(-1e6, 1e6), min_size=3, max_size=20), st.booleans())
+@given(st.lists(st.floats(-1e6, 1e6), min_size=3, max_size=20), st.sampled_from([0.0, 0.1, 1.0]))
 def test_standardising_keeps_the_order_and_is_undone_by_its_formula(values, log):
     texts = [str(value) for value in values]
     column = Number.fit("x", texts, log)
@@ -236,7 +236,7 @@ def test_standardising_keeps_the_order_and_is_undone_by_its_formula(values, log)
     x = z * column.std + column.mean
     expected = np.array(values)
     if log:
-        x = np.sign(x) * np.expm1(np.abs(x))
+        x = np.sign(x) * log * np.expm1(np.abs(x))
     np.testing.assert_allclose(x, expected, rtol=1e-9, atol=1e-6)
 
 

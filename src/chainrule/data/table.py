@@ -1,6 +1,6 @@
 """Your own table: a CSV file, a DataFrame or a dictionary of columns as three splits."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -23,7 +23,7 @@ def table(
     test_fraction: float = 0.2,
     validation_fraction: float = 0.2,
     task: str | None = None,
-    log: tuple[str, ...] = (),
+    log: Mapping[str, float] | None = None,
     test_rows: Sequence[bool] | None = None,
 ) -> Splits:
     """The splits of a table; the training rows alone decide how columns are encoded.
@@ -31,7 +31,7 @@ def table(
     target: the column to predict; rows without it are left out and counted in the notes.
     task: "classification" or "regression"; None asks the target (words or few whole numbers are
         classes).
-    log: columns of long tails, taken through log(1 + x).
+    log: columns of long tails and a scale c each, taken through log(1 + x/c).
     test_rows: which rows are the test split, where the data set says so.
     """
     columns = as_columns(source)

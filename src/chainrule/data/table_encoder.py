@@ -1,5 +1,6 @@
 """Tables as tensors: numbers standardised, words one-hot, both by what the training rows held."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ MANY = 50  # more different words than this, in more than half of the rows, are 
 class Number:
     """(x - mean) / std with the training median for a missing x, then 1 where x was missing.
 
-    log: x is replaced by sgn(x) log(1 + |x|) first.
+    log: a number c > 0 replaces x by sgn(x) log(1 + |x|/c) first, which tames long tails.
     missing: whether the training rows missed a value; only then there is the second feature.
     """
 
@@ -27,10 +28,10 @@ class Number:
     std: float
     median: float
     missing: bool = False
-    log: bool = False
+    log: float = 0.0
 
     @classmethod
-    def fit(cls, name: str, values: list[str], log: bool = False) -> "Number | None":
+    def fit(cls, name: str, values: list[str], log: float = 0.0) -> "Number | None":
         """None where the training rows hold nothing to tell them apart."""
         x = _scaled(numbers(name, values), log)
         missing = bool(np.isnan(x).any())
@@ -143,7 +144,7 @@ def class_names(values: list[str]) -> list[str]:
 
 
 def fit_columns(
-    table: Columns, rows: list[int], log: tuple[str, ...] = ()
+    table: Columns, rows: list[int], log: Mapping[str, float] | None = None
 ) -> tuple[tuple[Number | Category, ...], tuple[str, ...]]:
     """(columns, notes): each column's encoding by the given rows, and what was left out."""
     columns: list[Number | Category] = []
@@ -152,7 +153,7 @@ def fit_columns(
         training = [values[row] for row in rows]
         column: Number | Category | None
         if holds_numbers(name, values):
-            column = Number.fit(name, training, name in log)
+            column = Number.fit(name, training, (log or {}).get(name, 0.0))
         elif len(set(values)) > max(MANY, len(values) / 2):
             notes.append(f"column {name!r} was left out: its words look like identifiers")
             continue
@@ -165,5 +166,5 @@ def fit_columns(
     return tuple(columns), tuple(notes)
 
 
-def _scaled(x: np.ndarray, log: bool) -> np.ndarray:
-    return np.sign(x) * np.log1p(np.abs(x)) if log else x
+def _scaled(x: np.ndarray, log: float) -> np.ndarray:
+    return np.sign(x) * np.log1p(np.abs(x) / log) if log else x

@@ -1,7 +1,7 @@
 """Spam e-mails by a regularised network, on the split of ESL (exercise 11.7).
 
-57 word and character frequencies, through log(1 + x) and standardised. ESL's table 9.3 and section
-11.9 print errors between 4.5 % (boosting) and 5.3 % (additive model). Notes: L exercise 10.6.
+57 word and character frequencies, taken through log(x + 0.1) and standardised; the tricks are
+dropout, weight decay and a one-cycle schedule. Notes: L exercise 10.6.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from torch import nn
 from chainrule.data import spam
 from chainrule.data.splits import Splits
 from chainrule.models.feedforward.mlp import MLP
-from chainrule.recipes.base import Published, Task, Trained
+from chainrule.recipes.base import Task, Trained
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,11 +21,10 @@ class Recipe(Trained):
     """57 features → hidden layers → spam or not."""
 
     notes: ClassVar[str] = "L exercise 10.6 (ESL 11.7)"
-    published: ClassVar = (Published("test error", 0.053, "ESL 9.1.2, additive model"),)
 
-    hidden: tuple[int, ...] = (100,)
+    hidden: tuple[int, ...] = (512, 512)
     """Widths of the hidden layers."""
-    dropout: float = 0.5
+    dropout: float = 0.7
     """Share of hidden units dropped in each step."""
     epochs: int = 60
     schedule: str = "one-cycle"
