@@ -36,7 +36,7 @@ def verdict(W: Tensor, states: int, generator: torch.Generator) -> Verdict:
     b = torch.randint(-4, 5, (n,), generator=generator).double() / n
     H = trajectory(W, b, random_signs(states, n, generator))
     rise = H.diff(dim=0).max().item()
-    steps = list(range(len(H)))
+    steps = [float(step) for step in range(len(H))]
     return Verdict(
         predicted="largest rise of H ≤ 0",
         measured=rise,

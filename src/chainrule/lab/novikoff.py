@@ -42,15 +42,15 @@ def verdict(trials: int, number: int, seed: int, power: int) -> Verdict:
             title="The perceptron stays below Novikoff's bound",
             x_label="bound R²/γ²",
             y_label="mistakes",
-            points={"data sets": (bounds, [max(m, 0.5) for m in mistakes])},
+            points={"data sets": (list(bounds), [max(m, 0.5) for m in mistakes])},
             bounds={"mistakes = bound": ([low, high], [low, high])},
             log="xy",
         ),
-        details={"trials": float(trials), "most mistakes": float(max(mistakes))},
+        details={"trials": float(trials), "most mistakes": max(mistakes)},
     )
 
 
-def mistakes_and_bound(number: int, seed: int, power: int) -> tuple[int, int]:
+def mistakes_and_bound(number: int, seed: int, power: int) -> tuple[float, float]:
     """One random data set: what the algorithm needed, and what the theorem allows."""
     generator = torch.Generator().manual_seed(seed)
     dimension = int(torch.randint(2, 11, (), generator=generator))
@@ -62,4 +62,5 @@ def mistakes_and_bound(number: int, seed: int, power: int) -> tuple[int, int]:
         raise RuntimeError("a data set built with a margin was found inseparable")
     radius = x.norm(dim=1).max().item()
     result = learn(x, y, passes=100_000, bias=False, patience=None)
-    return result.mistakes, math.floor((radius / best[1] * (1 + 1e-9)) ** power)
+    bound = math.floor((radius / best[1] * (1 + 1e-9)) ** power)
+    return float(result.mistakes), float(bound)

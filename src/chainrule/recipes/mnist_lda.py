@@ -9,7 +9,7 @@ Fisher (1936). Notes: L "MNIST results and insights".
 from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import torch
 
@@ -18,6 +18,9 @@ from chainrule.data.splits import Splits
 from chainrule.models.feedforward.softmax_regression import SoftmaxRegression
 from chainrule.recipes.base import Experiment, Figures, Published, Task, measure, one_step
 from chainrule.training import Progress
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,3 +56,8 @@ class Recipe(Experiment[SoftmaxRegression]):
 
     def measure(self, model: SoftmaxRegression, data: Splits) -> Figures:
         return measure(model, data)
+
+    def pictures(self, model: SoftmaxRegression, data: Splits) -> "dict[str, Figure]":
+        from chainrule.recipes.pictures import pictures
+
+        return pictures(model, data)

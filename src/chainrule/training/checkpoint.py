@@ -21,7 +21,7 @@ def save(path: Path, tensors: Mapping[str, Tensor], state: Mapping[str, Any] | N
     """Write beside the target, flush to the disk, rename over it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    metadata = {"format": "pt", "state": json.dumps(state or {})}
+    metadata = {"state": json.dumps(state or {})}  # one key only: their order would be random
     try:
         with temporary.open("wb") as file:
             file.write(serialise(separate(tensors), metadata))

@@ -1,0 +1,51 @@
+"""The contract of a claim file: it holds, it can fail, and it says why."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from chainrule.lab.claim import Verdict
+from chainrule.lab.running import check_and_draw
+from chainrule.registry import Entry, entries
+
+CLAIMS = entries("claims")
+every_claim = pytest.mark.parametrize("entry", CLAIMS, ids=lambda entry: entry.name)
+
+
+def test_the_folder_holds_claims() -> None:
+    assert {"novikoff", "hopfield-energy", "backpropagation", "xor"} <= {e.name for e in CLAIMS}
+
+
+@every_claim
+def test_it_states_claim_measurement_bound_and_place(entry: Entry) -> None:
+    text = entry.docstring
+    assert text.startswith("Claim: ")
+    assert "Measured:" in text
+    assert "Bound:" in text
+    assert re.search(r"\b[JAL] \d|exercise 10\.", text), "where in the notes"
+    assert re.search(r"^    .*[=≤⇒]", text, re.MULTILINE), "an equation"
+
+
+@every_claim
+def test_it_holds_and_draws_its_picture(entry: Entry, tmp_path: Path) -> None:
+    verdict = check_and_draw(entry, {}, tmp_path)
+    assert verdict["holds"], verdict
+    assert (tmp_path / f"{entry.name}.png").stat().st_size > 5_000
+    assert json.loads(json.dumps(verdict))["statement"].startswith("Claim")
+
+
+@every_claim
+def test_it_fails_when_its_hypothesis_is_broken(entry: Entry) -> None:
+    verdict: Verdict = entry.load().broken()
+    assert not verdict.holds
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@every_claim
+def test_other_seeds_raise_no_false_alarm(entry: Entry, seed: int) -> None:
+    check = entry.load().check
+    if "seed" not in check.__annotations__:
+        pytest.skip("nothing random in this claim")
+    assert check(seed=seed).holds

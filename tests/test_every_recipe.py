@@ -1,0 +1,106 @@
+"""The contract of a recipe file, checked for every file in the folder."""
+
+import json
+from dataclasses import MISSING, fields, is_dataclass
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from chainrule.recipes.base import Experiment, Trained
+from chainrule.recipes.running import begin, carry_on, measure_again, open_model
+from chainrule.registry import Entry, entries
+
+RECIPES = entries("recipes")
+BIG = {"mnist", "spam", "default"}
+SMALL = {"moons-mlp": {"number": 100}, "xor-mlp": {"number": 100}, "hopfield-digits": {"cues": 2}}
+every_recipe = pytest.mark.parametrize("entry", RECIPES, ids=lambda entry: entry.name)
+
+
+@pytest.fixture
+def data(entry: Entry, request: pytest.FixtureRequest) -> Path | None:
+    """The folder of the big data sets where the recipe needs one of them."""
+    needed = entry.name.split("-")[0] in BIG
+    return request.getfixturevalue("big_data") if needed else None
+
+
+@pytest.fixture
+def recipe(entry: Entry, tmp_path: Path) -> Experiment:
+    """The recipe at a size for tests."""
+    settings: dict[str, object] = dict(SMALL.get(entry.name, {}))
+    kind = entry.load().Recipe
+    if issubclass(kind, Trained):
+        settings |= {"epochs": 1, "batch_size": 2048}
+    if entry.name == "mlp":
+        table = tmp_path / "table.csv"
+        table.write_text("a,b,y\n" + "\n".join(f"{i},{i % 7},{'xz'[i % 2]}" for i in range(60)))
+        settings |= {"table": str(table), "target": "y"}
+    return kind(**settings)
+
+
+def test_the_folder_holds_recipes() -> None:
+    assert {"digits-mlp", "mnist-mlp-dropout", "hopfield-digits"} <= {e.name for e in RECIPES}
+
+
+@every_recipe
+def test_it_says_what_it_is_and_where_it_comes_from(entry: Entry) -> None:
+    kind = entry.load().Recipe
+    assert is_dataclass(kind)
+    assert issubclass(kind, Experiment)
+    assert kind.notes
+    assert entry.title[0].isupper()
+    assert "seed" in {field.name for field in fields(kind)}
+
+
+@every_recipe
+def test_every_flag_of_its_own_is_explained(entry: Entry) -> None:
+    kind = entry.load().Recipe
+    inherited = {
+        field.name for base in kind.__mro__[1:] if is_dataclass(base) for field in fields(base)
+    }
+    source = entry.path.read_text("utf-8").splitlines()
+    for field in fields(kind):
+        if field.name not in inherited:
+            line = next(i for i, text in enumerate(source) if text.startswith(f"    {field.name}:"))
+            assert source[line + 1].strip().startswith('"""'), field.name
+
+
+@every_recipe
+def test_its_settings_survive_json(entry: Entry) -> None:
+    kind = entry.load().Recipe
+    for field in fields(kind):
+        if field.default is not MISSING:
+            back = json.loads(json.dumps(field.default))
+            assert (tuple(back) if isinstance(back, list) else back) == field.default
+
+
+@every_recipe
+def test_it_runs_from_folder_to_result_and_can_be_measured_again(
+    entry: Entry, recipe: Experiment, data: Path | None, tmp_path: Path
+) -> None:
+    folder = tmp_path / "run"
+    begin(entry.name, recipe, folder, data)
+    records = [progress.record for progress in carry_on(folder, "cpu") if progress.record]
+    result = json.loads((folder / "result.json").read_text("utf-8"))
+    assert result["recipe"] == entry.name
+    assert result["epochs"] == len(records) == 1
+    assert result["parameters"] > 0
+    assert result["stopped"]
+    for split in result["metrics"].values():
+        assert all(abs(value) < float("inf") for value in split.values())
+    lines = (folder / "metrics.jsonl").read_text("utf-8").splitlines()
+    assert [json.loads(line) for line in lines] == records
+    assert sorted(folder.glob("*.png"))
+    assert measure_again(folder)["metrics"] == result["metrics"]
+    _, model, _ = open_model(folder)
+    saved = load_file(folder / "model.safetensors")
+    assert all(torch.equal(saved[name], t) for name, t in model.state_dict().items())
+
+
+def test_published_figures_name_a_split_and_a_metric() -> None:
+    for entry in RECIPES:
+        for figure in entry.load().Recipe.published:
+            split, metric = figure.metric.split(" ", 1)
+            assert split in ("train", "validation", "test")
+            assert metric and figure.source and figure.value > 0
