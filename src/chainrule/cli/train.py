@@ -5,6 +5,7 @@ from dataclasses import dataclass, make_dataclass
 from pathlib import Path
 
 from chainrule.cli.options import Place, parse
+from chainrule.errors import InputError
 from chainrule.registry import entries, find
 from chainrule.report.console import out, say
 from chainrule.report.tables import names_table
@@ -28,7 +29,7 @@ def run(arguments: list[str]) -> int:
     entry = find("recipes", arguments[0])
     from chainrule.cli.following import follow
     from chainrule.recipes import recording
-    from chainrule.recipes.running import begin, next_folder
+    from chainrule.recipes.running import begin, discard, next_folder
 
     form = make_dataclass("form", [("settings", entry.load().Recipe), ("run", Train)])
     filled = parse(form, arguments[1:], f"train {entry.name}", entry.title)
@@ -38,7 +39,11 @@ def run(arguments: list[str]) -> int:
     folder = place.out or next_folder(entry.name)
     begin(entry.name, recipe, folder, place.data)
     say(f"{entry.title}  →  {folder}", place.quiet or place.json)
-    result = follow(folder, place)
+    try:
+        result = follow(folder, place)
+    except InputError:
+        discard(folder)
+        raise
     if place.record:
         kept = [word for word in arguments if word != "--record"]
         path = recording.record(result, shlex.join(["chainrule", "train", *kept]))

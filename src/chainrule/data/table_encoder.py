@@ -153,6 +153,7 @@ def fit_columns(
         training = [values[row] for row in rows]
         column: Number | Category | None
         if holds_numbers(name, values):
+            numbers(name, values)  # refuse here, where row numbers are the table's own
             column = Number.fit(name, training, (log or {}).get(name, 0.0))
         elif len(set(values)) > max(MANY, len(values) / 2):
             notes.append(f"column {name!r} was left out: its words look like identifiers")

@@ -53,6 +53,14 @@ def begin(name: str, recipe: Experiment, folder: Path, data: Path | None = None)
     write_json(folder / "config.json", config)
 
 
+def discard(folder: Path) -> None:
+    """Take back a run that was refused before it learnt anything."""
+    if not (folder / "checkpoints").exists():
+        for name in ("config.json", "task.json", "metrics.jsonl"):
+            (folder / name).unlink(missing_ok=True)
+        folder.rmdir()
+
+
 def carry_on(folder: Path, device: str = "auto", data: Path | None = None) -> Generator[Progress]:
     """Train to the end, from the start or the last checkpoint; leaves result and pictures."""
     config, recipe = open_run(folder)

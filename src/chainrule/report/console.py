@@ -3,7 +3,7 @@
 import json
 import time
 from collections.abc import Iterator, Mapping
-from typing import Any, Protocol
+from typing import Protocol, TypeVar
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -28,16 +28,21 @@ class Step(Protocol):
     def fraction(self) -> float: ...
     @property
     def record(self) -> Mapping[str, int | float] | None: ...
+    @property
+    def stopped(self) -> str: ...
 
 
-def watch(steps: Iterator[Any], quiet: bool = False) -> Iterator[Any]:
+S = TypeVar("S", bound=Step)
+
+
+def watch(steps: Iterator[S], quiet: bool = False) -> Iterator[S]:
     """Pass the steps on while showing them: a bar on a terminal, plain lines elsewhere."""
     if quiet:
         return steps
     return _bar(steps) if err.is_terminal else _lines(steps)
 
 
-def _bar(steps: Iterator[Any]) -> Iterator[Any]:
+def _bar(steps: Iterator[S]) -> Iterator[S]:
     columns = (
         TextColumn("{task.description}"),
         BarColumn(bar_width=None),
@@ -56,7 +61,7 @@ def _bar(steps: Iterator[Any]) -> Iterator[Any]:
             yield step
 
 
-def _lines(steps: Iterator[Any]) -> Iterator[Any]:
+def _lines(steps: Iterator[S]) -> Iterator[S]:
     began = written = time.perf_counter()
     for step in steps:
         now = time.perf_counter()

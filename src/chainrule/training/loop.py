@@ -255,7 +255,7 @@ def share_of_loss(job: Job, part: Tensor, rows: Tensor) -> Tensor:
     with devices.autocast(job.device, job.settings.precision):
         losses = job.loss(job.forward(*inputs), y)
     if job.class_weights is None:
-        share = losses.sum() / len(rows)
+        share = losses.mean() if part is rows else losses.sum() / len(rows)
     else:
         w, y_all = job.class_weights, job.train[-1][rows].to(job.device)
         share = (w[y] * losses).sum() / w[y_all].sum()

@@ -1,0 +1,38 @@
+"""Write the README's tables from the recorded results; `--check` only compares.
+
+make readme
+"""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+from chainrule.recipes.recording import markdown
+
+ROOT = Path(__file__).parents[1]
+README = ROOT / "README.md"
+
+
+def speed() -> str:
+    """The peers' times as multiples of ours."""
+    result = json.loads((ROOT / "benchmarks/speed/mnist_mlp.json").read_text("utf-8"))
+    lines = ["| one epoch of MNIST | seconds | relative |", "|---|---|---|"]
+    for row in result["rows"]:
+        lines.append(f"| {row['name']} | {row['seconds']:.2f} | {row['ratio']:.2f} × |")
+    return "\n".join(lines) + "\n"
+
+
+def rewritten(text: str) -> str:
+    """The README with both tables in their places."""
+    for name, table in (("results", markdown(ROOT / "benchmarks/results")), ("speed", speed())):
+        begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
+        text = re.sub(f"{begin}.*?{end}", lambda _, t=table: begin + t + end, text, flags=re.DOTALL)  # noqa: B023
+    return text
+
+
+if __name__ == "__main__":
+    old = README.read_text("utf-8")
+    if "--check" in sys.argv and rewritten(old) != old:
+        sys.exit("README.md differs from the recorded results; run: make readme")
+    README.write_text(rewritten(old), "utf-8")

@@ -1,0 +1,133 @@
+"""Every bad input ends with exit code 2 and one clear sentence; docs/bad-input.md is the list.
+
+The page is written by this test: `CHAINRULE_WRITE_DOCS=1 pytest tests/cli/test_bad_input.py`.
+"""
+
+import gzip
+import os
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from chainrule.cli.main import main
+from chainrule.recipes.digits_mlp import Recipe
+from chainrule.recipes.running import begin, carry_on
+
+PAGE = Path(__file__).parents[2] / "docs" / "bad-input.md"
+HEAD = """# What you see when something is wrong
+
+Exit code 2, one sentence, nothing lost. Each row is run by `tests/cli/test_bad_input.py`.
+
+| what is wrong | command | what you see |
+|---|---|---|
+"""
+CASES = [
+    ("a command that does not exist", "trian digits-mlp"),
+    ("a recipe that does not exist", "train digits-mpl"),
+    ("a name that does not exist", "show perceptrn"),
+    ("a claim that does not exist", "lab novikof"),
+    ("a flag that does not exist", "train digits-mlp --epoch 3"),
+    ("a number out of range", "train digits-mlp --epochs 0"),
+    ("an optimiser that does not exist", "train digits-mlp --optimiser adan"),
+    ("a device that is not there", "train digits-mlp --device tpu"),
+    ("a folder that is in use", "train digits-mlp --out run"),
+    ("a rate far too large", "train moons-mlp --optimiser sgd --learning-rate 1e30 --out new"),
+    ("a metric that is not measured", "train moons-mlp --patience 3 --monitor f1 --out new"),
+    ("recording outside a checkout", "train digits-mlp --record --out new"),
+    ("digits that are not digits", "train hopfield-digits --digits 3 12 --out new"),
+    ("no such table", "train mlp --table absent.csv --target y --out new"),
+    ("no such column", "train mlp --table good.csv --target z --out new"),
+    ("an empty table", "train mlp --table empty.csv --target y --out new"),
+    ("a short row", "train mlp --table ragged.csv --target y --out new"),
+    ("words among numbers", "train mlp --table words.csv --target y --out new"),
+    ("an infinite number", "train mlp --table infinite.csv --target y --out new"),
+    ("one class only", "train mlp --table one-class.csv --target y --out new"),
+    ("a data set that cannot be fetched", "train mnist-logistic --data nowhere --out new"),
+    ("a damaged data file", "train mnist-logistic --data damaged --out new"),
+    ("not a run folder", "resume somewhere"),
+    ("a run that is not finished", "predict unfinished good.csv"),
+    ("damaged weights", "evaluate cut"),
+    ("not a picture", "predict run good.csv"),
+    ("no such picture", "predict run absent.png"),
+    ("claims and --all together", "lab novikoff xor --all"),
+]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with good and bad files and runs."""
+    folder = tmp_path_factory.mktemp("place")
+    rows = [f"{i},{i % 5},{'no' if i % 3 else 'yes'}" for i in range(40)]
+    header = "a,b,y"
+    tables = {
+        "good": [header, *rows],
+        "empty": [],
+        "ragged": [header, *rows[:5], "7,8"],
+        "words": [header, *rows, "many,1,yes"],
+        "infinite": [header, *rows, "inf,1,yes"],
+        "one-class": [header, *(f"{i},{i},yes" for i in range(20))],
+    }
+    for name, lines in tables.items():
+        (folder / f"{name}.csv").write_text("\n".join(lines) + "\n" if lines else "")
+    for name in ("run", "cut"):
+        begin("digits-mlp", Recipe(epochs=1), folder / name)
+        for _ in carry_on(folder / name, "cpu"):
+            pass
+    weights = folder / "cut" / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:1000])
+    begin("digits-mlp", Recipe(epochs=1), folder / "unfinished")
+    (folder / "damaged" / "mnist").mkdir(parents=True)
+    for part in ("train-images-idx3", "train-labels-idx1", "t10k-images-idx3", "t10k-labels-idx1"):
+        whole = gzip.compress(bytes(1000))
+        (folder / "damaged" / "mnist" / f"{part}-ubyte.gz").write_bytes(whole[:-5])
+    return folder
+
+
+def seen(command: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
+    """Exit code and the words on the error stream, without frames and line breaks."""
+    capsys.readouterr()
+    try:
+        code = main(shlex.split(command))
+    except SystemExit as left:  # a wrong flag leaves by itself
+        code = int(left.code or 0)
+    text = re.sub(r"[╭╮╰╯│─|+]|-{4,}", " ", capsys.readouterr().err)
+    return code, " ".join(text.split())
+
+
+@pytest.fixture
+def here(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in that folder, with no network and 80 columns."""
+    monkeypatch.chdir(place)
+    monkeypatch.setenv("COLUMNS", "80")
+    for proxy in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"):
+        monkeypatch.setenv(proxy, "http://127.0.0.1:9")
+    return place
+
+
+def test_the_page_of_bad_inputs_is_what_users_see(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = []
+    for what, command in CASES:
+        code, text = seen(command, capsys)
+        assert code == 2, f"{command}: exit code {code}: {text}"
+        assert "Traceback" not in text
+        sentence = text.split("chainrule: ")[-1].split("Error parsing settings: ")[-1]
+        sentence = sentence.split(" For full helptext")[0]
+        rows.append(f"| {what} | `{command}` | {sentence} |")
+    page = HEAD + "\n".join(rows) + "\n"
+    if os.environ.get("CHAINRULE_WRITE_DOCS"):
+        PAGE.write_text(page, "utf-8")
+    assert page == PAGE.read_text("utf-8")
+
+
+def test_nothing_is_left_behind_by_a_refused_recipe(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = (here / "run" / "model.safetensors").read_bytes()
+    seen("train digits-mlp --out run", capsys)
+    seen("train mlp --table ragged.csv --target y --out new2", capsys)
+    assert (here / "run" / "model.safetensors").read_bytes() == before
+    assert not (here / "new2").exists()
