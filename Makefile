@@ -22,6 +22,7 @@ format: .venv/dev
 
 bench: .venv/peers
 	$(BIN)/python benchmarks/mnist_mlp.py
+	$(BIN)/python benchmarks/parts.py
 
 # The README's table of results, from benchmarks/results.
 readme: .venv/core

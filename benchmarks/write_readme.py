@@ -23,9 +23,22 @@ def speed() -> str:
     return "\n".join(lines) + "\n"
 
 
+def parts() -> str:
+    """The pieces of a step beside torch's own."""
+    result = json.loads((ROOT / "benchmarks/speed/parts.json").read_text("utf-8"))
+    lines = ["| part of a step | torch | chainrule |", "|---|---|---|"]
+    for row in result["rows"]:
+        lines.append(f"| {row['name']} | {row['torch']:.0f} µs | {row['chainrule']:.0f} µs |")
+    return "\n".join(lines) + "\n"
+
+
 def rewritten(text: str) -> str:
     """The README with both tables in their places."""
-    for name, table in (("results", markdown(ROOT / "benchmarks/results")), ("speed", speed())):
+    for name, table in (
+        ("results", markdown(ROOT / "benchmarks/results")),
+        ("speed", speed()),
+        ("parts", parts()),
+    ):
         begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
         text = re.sub(f"{begin}.*?{end}", lambda _, t=table: begin + t + end, text, flags=re.DOTALL)  # noqa: B023
     return text

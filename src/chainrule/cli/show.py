@@ -1,6 +1,6 @@
 """`chainrule show NAME`: what it is, its equation, its settings, its place in the notes."""
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, fields
 from typing import Annotated, Any
 
 import tyro
@@ -60,7 +60,10 @@ def facts(entry: Entry) -> dict[str, Any]:
         }
     if entry.kind == "recipes":
         recipe = module.Recipe
-        settings = {f"--{f.name.replace('_', '-')}": f.default for f in fields(recipe)}
+        settings = {
+            f"--{f.name.replace('_', '-')}": "(required)" if f.default is MISSING else f.default
+            for f in fields(recipe)
+        }
         figures = [f"{p.metric} {p.value:g} ({p.source})" for p in recipe.published]
         return {"notes": recipe.notes, "published": "; ".join(figures) or "none", **settings}
     return {"run": f"chainrule lab {entry.name}"}

@@ -58,7 +58,7 @@ def rows(name: str, runs: list[dict[str, Any]], published: list[dict[str, Any]])
     claims = "; ".join(f"{figure(p['metric'], p['value'])} ({p['source']})" for p in published)
     seconds = mean(run["seconds"] for run in runs)
     own = summary([run["metrics"] for run in runs], metric)
-    table = [f"| `{name}` | {own} | {claims or '–'} | {len(runs)} | {seconds:.0f} s |"]
+    table = [f"| `{name}` | {own} | {claims or '–'} | {len(runs)} | {seconds:.2g} s |"]
     for other in runs[0]["compared"]:
         found = summary([run["compared"][other] for run in runs], metric)
         table.append(f"| – {other} | {found} | – | {len(runs)} | |")
