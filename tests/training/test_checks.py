@@ -5,6 +5,7 @@ import torch
 from torch import Tensor, nn
 
 from chainrule.errors import InputError
+from chainrule.learning.objective import Objective
 from chainrule.models.feedforward.mlp import MLP
 from chainrule.training import Settings, devices, fit
 
@@ -56,7 +57,9 @@ def test_huge_but_finite_inputs_are_not_mistaken_for_infinite_ones() -> None:
 
 def test_a_loss_that_averages_is_refused() -> None:
     with pytest.raises(InputError, match="one value per example"):
-        next(fit(MLP(3, [4], 2), (X, Y), None, Settings(epochs=1), nn.CrossEntropyLoss()))
+        next(
+            fit(MLP(3, [4], 2), (X, Y), None, Settings(epochs=1), Objective(nn.CrossEntropyLoss()))
+        )
 
 
 def test_early_stopping_needs_something_to_watch() -> None:
@@ -64,7 +67,7 @@ def test_early_stopping_needs_something_to_watch() -> None:
     with pytest.raises(InputError, match="needs a validation split"):
         next(fit(MLP(3, [4], 2), (X, Y), None, settings))
     with pytest.raises(
-        InputError, match="--monitor auc is not measured here; expected one of: loss"
+        InputError, match="--monitor auc is not measured here; expected one of: loss, error"
     ):
         next(fit(MLP(3, [4], 2), (X, Y), (X, Y), Settings(epochs=1, patience=3, monitor="auc")))
 

@@ -9,13 +9,12 @@ import torch
 from torch import Tensor, nn
 
 from chainrule.errors import InputError
-from chainrule.learning import losses, metrics
+from chainrule.learning import losses
+from chainrule.learning.objective import CLASSES, Objective
 from chainrule.models.feedforward.mlp import MLP
 from chainrule.training import Settings, evaluate, fit, outputs, train
 from chainrule.training.loop import Progress
 from chainrule.training.randomness import mix, permutation
-
-CLASSES = metrics.CLASSIFICATION
 
 
 def rings(number: int = 200, seed: int = 0) -> tuple[Tensor, Tensor]:
@@ -38,9 +37,7 @@ def weights(model: nn.Module) -> Tensor:
 
 def test_a_network_learns_and_reports_every_epoch() -> None:
     model, data = network(), rings()
-    history = train(
-        model, data, rings(seed=1), Settings(epochs=30, learning_rate=0.02), metrics=CLASSES
-    )
+    history = train(model, data, rings(seed=1), Settings(epochs=30, learning_rate=0.02))
     assert [record["epoch"] for record in history] == list(range(1, 31))
     assert history[-1]["validation_error"] < 0.03 < history[0]["validation_error"]
     assert history[-1]["train_loss"] < history[0]["train_loss"]
@@ -121,11 +118,11 @@ def test_patience_gives_back_the_best_weights() -> None:
     held = torch.randn(60, 2), torch.randint(0, 2, (60,))
     model = network()
     settings = Settings(epochs=200, learning_rate=0.02, patience=5)
-    history = train(model, (x, y), held, settings, metrics=CLASSES)
+    history = train(model, (x, y), held, settings)
     values = [record["validation_loss"] for record in history]
     best = values.index(min(values)) + 1
     assert len(history) == best + 5 < 200
-    found = evaluate(model, held, losses.cross_entropy, CLASSES)
+    found = evaluate(model, held, CLASSES)
     assert found["loss"] == pytest.approx(min(values), rel=1e-6)
 
 
@@ -135,7 +132,6 @@ def test_patience_may_watch_a_metric_that_should_grow() -> None:
         rings(),
         rings(seed=1),
         Settings(epochs=100, learning_rate=0.02, patience=4, monitor="accuracy"),
-        metrics=CLASSES,
     )
     values = [record["validation_accuracy"] for record in history]
     assert values.index(max(values)) + 1 + 4 == len(history)
@@ -224,3 +220,26 @@ def test_seeds_of_different_places_differ() -> None:
     seen = {mix(seed, number) for seed in range(50) for number in range(200)}
     assert len(seen) == 50 * 200
     assert all(0 <= value < 2**63 for value in seen)
+
+
+def test_other_targets_in_training_and_augmented_inputs() -> None:
+    """Weights as a second target, zero for examples not to be learnt; noise on the inputs."""
+
+    def weighted(output: Tensor, y: Tensor, w: Tensor) -> Tensor:
+        return w * losses.cross_entropy(output, y)
+
+    x, y = rings()
+    seen = []
+
+    def noisy(inputs: Tensor) -> Tensor:
+        seen.append(len(inputs))
+        return inputs + 0.01 * torch.randn_like(inputs)
+
+    objective = Objective(losses.cross_entropy, training_loss=weighted, augment=noisy)
+    model, still = network(), network()
+    settings = Settings(epochs=2, batch_size=64)
+    train(model, (x, y, torch.ones(len(x))), (x, y), settings, objective)
+    assert sum(seen) == 2 * len(x)
+    train(still, (x, y, torch.zeros(len(x))), (x, y), Settings(epochs=2), objective)
+    assert torch.equal(weights(still), weights(network()))
+    assert not torch.equal(weights(model), weights(network()))

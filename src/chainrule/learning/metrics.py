@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from jaxtyping import Float, Int
 from torch import Tensor
 
-Metric = Callable[[Tensor, Tensor], float]
+Metric = Callable[..., float]
 
 
 def predicted_class(output: Float[Tensor, "batch *classes"]) -> Int[Tensor, " batch"]:

@@ -15,8 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from chainrule.data.splits import Split, Splits
-from chainrule.learning import losses, metrics
-from chainrule.learning.metrics import Metric
+from chainrule.learning.objective import CLASSES, NUMBERS, TWO_CLASSES, Objective
 from chainrule.training import Progress, Settings, evaluate, fit
 
 if TYPE_CHECKING:
@@ -99,12 +98,15 @@ class Experiment(ABC, Generic[M]):
 class Trained(Settings, Experiment[nn.Module]):
     """A recipe trained by the engine: cross-entropy for classes, squared loss for numbers."""
 
+    def objective(self, data: Splits) -> Objective:
+        """What is minimised; recipes with another loss or with augmentation say so here."""
+        return objective_of(data)
+
     def learn(
         self, model: nn.Module, data: Splits, folder: Path | None, device: str
     ) -> Generator[Progress]:
         train, validation = arrays(data.train), arrays(data.validation)
-        loss, measured = objective(data)
-        return fit(model, train, validation, self, loss, measured, folder, device)
+        return fit(model, train, validation, self, self.objective(data), folder, device)
 
     def measure(self, model: nn.Module, data: Splits) -> Figures:
         return measure(model, data)
@@ -124,18 +126,17 @@ def task_of(data: Splits) -> Task:
     return Task(shape, (), y.mean().item(), y.std().clamp_min(1e-12).item() if len(y) > 1 else 1.0)
 
 
-def objective(data: Splits) -> tuple[losses.Loss, Mapping[str, Metric]]:
-    """The loss to minimise and the metrics to report."""
+def objective_of(data: Splits) -> Objective:
+    """Cross-entropy for classes, squared loss for numbers."""
     if not data.classes:
-        return losses.squared, metrics.REGRESSION
-    measured = metrics.TWO_CLASSES if len(data.classes) == 2 else metrics.CLASSIFICATION
-    return losses.cross_entropy, measured
+        return NUMBERS
+    return TWO_CLASSES if len(data.classes) == 2 else CLASSES
 
 
 def measure(model: nn.Module, data: Splits) -> Figures:
     """Loss and metrics of every split."""
-    loss, measured = objective(data)
-    return {name: evaluate(model, arrays(getattr(data, name)), loss, measured) for name in SPLITS}
+    objective = objective_of(data)
+    return {name: evaluate(model, arrays(getattr(data, name)), objective) for name in SPLITS}
 
 
 def one_step(figures: Mapping[str, float], why: str) -> Progress:

@@ -1,17 +1,22 @@
 """What must hold before the first step: each failure is one sentence for the user."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import torch
 from torch import Tensor, nn
 
 from chainrule.errors import InputError
+from chainrule.learning.losses import Loss
 
 Arrays = tuple[Tensor, ...]
 
 
-def check_split(arrays: Arrays, name: str) -> None:
+def check_split(arrays: Arrays, inputs: int, name: str) -> None:
     """Not empty, of equal length, and finite."""
+    if len(arrays) <= inputs:
+        raise InputError(
+            f"the {name} split has {len(arrays)} tensors; expected {inputs} inputs, then a target"
+        )
     lengths = [len(t) for t in arrays]
     if min(lengths) == 0:
         raise InputError(f"the {name} split is empty; expected at least one example")
@@ -20,12 +25,8 @@ def check_split(arrays: Arrays, name: str) -> None:
             f"the arrays of the {name} split differ in length: {lengths}; "
             "expected one target for every example"
         )
-    for t, what in zip(arrays, ("inputs", "targets") if len(arrays) == 2 else [], strict=False):
-        check_finite(t, f"{what} of the {name} split")
-    if not arrays[-1].is_floating_point() and int(arrays[-1].min()) < 0:
-        raise InputError(
-            f"the {name} split has the label {int(arrays[-1].min())}; expected classes from 0 up"
-        )
+    for place, t in enumerate(arrays):
+        check_finite(t, f"{'inputs' if place < inputs else 'targets'} of the {name} split")
 
 
 def check_finite(t: Tensor, what: str) -> None:
@@ -41,11 +42,9 @@ def check_finite(t: Tensor, what: str) -> None:
         )
 
 
-def check_model(
-    model: nn.Module, loss: Callable[[Tensor, Tensor], Tensor], arrays: Arrays, name: str
-) -> None:
+def check_model(model: nn.Module, loss: Loss, arrays: Arrays, number: int, name: str) -> None:
     """One example goes through model and loss; labels lie among the model's classes."""
-    *inputs, y = (t[:1] for t in arrays)
+    inputs, targets = [t[:1] for t in arrays[:number]], [t[:1] for t in arrays[number:]]
     was_training = model.training
     model.eval()
     try:
@@ -59,9 +58,10 @@ def check_model(
         ) from error
     finally:
         model.train(was_training)
-    check_targets(output, arrays[-1], name)
+    if len(targets) == 1:
+        check_targets(output, arrays[-1], name)
     with torch.inference_mode():
-        losses = loss(output, y)
+        losses = loss(output, *targets)
     if losses.shape != (1,):
         raise InputError(
             f"the loss must give one value per example; for one example it gave the shape "
@@ -79,7 +79,9 @@ def check_targets(output: Tensor, y: Tensor, name: str) -> None:
             )
         return
     classes = output.shape[-1] if output.ndim > 1 else 2
-    top = int(y.max())
+    low, top = int(y.min()), int(y.max())
+    if low < 0:
+        raise InputError(f"the {name} split has the label {low}; expected classes from 0 up")
     if top >= classes:
         raise InputError(
             f"the {name} split has the label {top}, but the model has {classes} outputs "

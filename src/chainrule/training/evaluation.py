@@ -1,13 +1,9 @@
 """A model's outputs on a whole split, and the numbers that sum them up."""
 
-from collections.abc import Callable, Mapping
-
 import torch
 from torch import Tensor, nn
 
-from chainrule.learning.losses import Loss
-
-Metrics = Mapping[str, Callable[[Tensor, Tensor], float]]
+from chainrule.learning.objective import Objective
 
 
 def outputs(model: nn.Module, inputs: tuple[Tensor, ...], batch_size: int = 4096) -> Tensor:
@@ -24,11 +20,10 @@ def outputs(model: nn.Module, inputs: tuple[Tensor, ...], batch_size: int = 4096
 
 
 def evaluate(
-    model: nn.Module, arrays: tuple[Tensor, ...], loss: Loss, metrics: Metrics
+    model: nn.Module, arrays: tuple[Tensor, ...], objective: Objective
 ) -> dict[str, float]:
     """Mean loss and every metric of one split."""
-    *inputs, y = arrays
-    output = outputs(model, tuple(inputs)).float()
-    y = y.cpu()
-    found = {"loss": loss(output, y).double().mean().item()}
-    return found | {name: metric(output, y) for name, metric in metrics.items()}
+    inputs, targets = arrays[: objective.inputs], arrays[objective.inputs :]
+    output, targets = outputs(model, inputs).float(), tuple(t.cpu() for t in targets)
+    found = {"loss": objective.loss(output, *targets).double().mean().item()}
+    return found | {name: metric(output, *targets) for name, metric in objective.metrics.items()}

@@ -10,7 +10,7 @@ is random in step t follows from (seed, t): a resumed run repeats the uninterrup
 
 import math
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,8 +18,8 @@ import torch
 from torch import Tensor, nn
 
 from chainrule.errors import InputError
-from chainrule.learning.losses import Loss, cross_entropy
-from chainrule.learning.metrics import GREATER_IS_BETTER, Metric
+from chainrule.learning.metrics import GREATER_IS_BETTER
+from chainrule.learning.objective import CLASSES, Objective
 from chainrule.learning.optimisers import optimiser as make_optimiser
 from chainrule.learning.schedules import schedule
 from chainrule.training import devices
@@ -59,8 +59,7 @@ class Job:
     train: Arrays
     validation: Arrays | None
     settings: Settings
-    loss: Loss
-    metrics: Mapping[str, Metric]
+    objective: Objective
     device: torch.device
     class_weights: Tensor | None
 
@@ -75,18 +74,17 @@ def fit(
     train: Arrays,
     validation: Arrays | None = None,
     settings: Settings = DEFAULTS,
-    loss: Loss = cross_entropy,
-    metrics: Mapping[str, Metric] | None = None,
+    objective: Objective = CLASSES,
     folder: Path | None = None,
     device: str = "auto",
 ) -> Generator[Progress]:
     """Train the model in place, yielding progress several times a second and after each epoch.
 
-    `train` and `validation` are tuples (inputs …, target) of equal length; the loss gives one value
-    per example. With a folder the run is checkpointed there, and continues from a checkpoint found
-    there, first yielding the records of the epochs behind it. Closing the iterator early saves.
+    `train` and `validation` are tuples (input, target) of equal length. With a folder the run is
+    checkpointed there, and continues from a checkpoint found there, first yielding the records of
+    the epochs behind it. Closing the iterator early saves.
     """
-    job = prepare(model, train, validation, settings, loss, metrics or {}, devices.choose(device))
+    job = prepare(model, train, validation, settings, objective, devices.choose(device))
     state = State(
         model,
         make_optimiser(
@@ -117,27 +115,32 @@ def prepare(
     train: Arrays,
     validation: Arrays | None,
     settings: Settings,
-    loss: Loss,
-    metrics: Mapping[str, Metric],
+    objective: Objective,
     device: torch.device,
 ) -> Job:
     """Refuse what cannot work, then put model and data in their places."""
     model.to("cpu")
-    for name, split in (("training", train), ("validation", validation)):
+    for name, split, loss in (
+        ("training", train, objective.minimised),
+        ("validation", validation, objective.loss),
+    ):
         if split is not None:
-            check_split(split, name)
-            check_model(model, loss, split, name)
-    check_monitor(settings.monitor, settings.patience, validation is not None, metrics)
+            check_split(split, objective.inputs, name)
+            check_model(model, loss, split, objective.inputs, name)
+    check_monitor(settings.monitor, settings.patience, validation is not None, objective.metrics)
     devices.autocast(device, settings.precision)
     devices.place(model, device)
-    weights = balanced(train[-1]).to(device) if settings.class_weights == "balanced" else None
+    weights = (
+        balanced(train[objective.inputs]).to(device)
+        if settings.class_weights == "balanced"
+        else None
+    )
     return Job(
         forward=torch.compile(model) if settings.compile else model,
         train=devices.resident(train, device),
         validation=validation,
         settings=settings,
-        loss=loss,
-        metrics=metrics,
+        objective=objective,
         device=device,
         class_weights=weights,
     )
@@ -197,7 +200,7 @@ def validate(state: State, job: Job) -> dict[str, float]:
     if job.validation is None:
         return {}
     with devices.autocast(job.device, job.settings.precision):
-        found = evaluate(state.model, job.validation, job.loss, job.metrics)
+        found = evaluate(state.model, job.validation, job.objective)
     if not math.isfinite(found["loss"]):
         raise diverged("validation loss", found["loss"], state, job.settings)
     if job.settings.patience:
@@ -251,14 +254,18 @@ def update(state: State, job: Job, rows: Tensor) -> Tensor:
 
 def share_of_loss(job: Job, part: Tensor, rows: Tensor) -> Tensor:
     """What part of a batch adds to its mean loss; the gradients are added up on the way."""
-    *inputs, y = (t.index_select(0, part).to(job.device) for t in job.train)
+    objective = job.objective
+    batch = [t.index_select(0, part).to(job.device) for t in job.train]
+    if objective.augment is not None:
+        batch[0] = objective.augment(batch[0])
+    inputs, targets = batch[: objective.inputs], batch[objective.inputs :]
     with devices.autocast(job.device, job.settings.precision):
-        losses = job.loss(job.forward(*inputs), y)
+        losses = objective.minimised(job.forward(*inputs), *targets)
     if job.class_weights is None:
         share = losses.mean() if part is rows else losses.sum() / len(rows)
     else:
-        w, y_all = job.class_weights, job.train[-1][rows].to(job.device)
-        share = (w[y] * losses).sum() / w[y_all].sum()
+        w, labels = job.class_weights, job.train[objective.inputs][rows].to(job.device)
+        share = (w[targets[0]] * losses).sum() / w[labels].sum()
     share.backward()
     return share.detach()
 

@@ -1,0 +1,40 @@
+"""What training minimises and what is reported: a loss, and metrics beside it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from torch import Tensor
+
+from chainrule.learning import losses, metrics
+from chainrule.learning.losses import Loss
+from chainrule.learning.metrics import Metric
+
+Augment = Callable[[Tensor], Tensor]
+
+
+@dataclass(frozen=True)
+class Objective:
+    """Loss and metrics of (output, target …), where a split is a tuple (input …, target …).
+
+    loss: one value per example.
+    metrics: one number for a whole split.
+    training_loss: minimised in place of `loss` where the training split has other targets than the
+        validation split, such as a teacher's answers or weights.
+    inputs: how many tensors of a split go into the model; the others are targets.
+    augment: changes the first input of a training batch; it draws from torch's generator.
+    """
+
+    loss: Loss = losses.cross_entropy
+    metrics: Mapping[str, Metric] = field(default_factory=dict)
+    training_loss: Loss | None = None
+    inputs: int = 1
+    augment: Augment | None = None
+
+    @property
+    def minimised(self) -> Loss:
+        return self.training_loss or self.loss
+
+
+CLASSES = Objective(losses.cross_entropy, metrics.CLASSIFICATION)
+TWO_CLASSES = Objective(losses.cross_entropy, metrics.TWO_CLASSES)
+NUMBERS = Objective(losses.squared, metrics.REGRESSION)
