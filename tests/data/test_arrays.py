@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 import torch
 
-from chainrule.data import arrays, memory_mapped
+from chainrule.data import arrays, memory_mapped, table
 from chainrule.data.encoders import VectorEncoder
 from chainrule.errors import InputError
 
@@ -56,6 +56,43 @@ def test_values_that_are_not_finite_are_refused_with_their_place(value):
     y[7] = value
     with pytest.raises(InputError, match=r"y\[7\]"):
         arrays(X, y)
+
+
+@pytest.mark.parametrize("kind", "bhilqBHILQ?")
+@pytest.mark.parametrize("wrap", [np.asarray, pd.Series, list])
+def test_labels_may_be_of_any_whole_type_or_boolean(kind, wrap):
+    y = wrap(Y.astype(kind))
+    names = ("False", "True") if kind == "?" else ("0", "1")
+    for splits in (arrays(X, y), table({"x": X[:, 0] % 7, "y": y}, target="y")):
+        assert splits.classes == names and splits.train.y.dtype == torch.int64
+    for splits in (
+        arrays(X, y, task="regression"),
+        table({"x": X[:, 0] % 7, "y": y}, target="y", task="regression"),
+    ):
+        assert splits.train.y.dtype == torch.float32 and splits.train.y.unique().tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("kind", [torch.bool, torch.uint8, torch.int16, torch.int32])
+def test_labels_may_be_tensors(kind):
+    y = torch.from_numpy(Y).to(kind)
+    assert torch.equal(arrays(X, y).train.y, arrays(X, Y).train.y)
+
+
+@pytest.mark.parametrize("kind", ["boolean", "Int64", "UInt8", "category"])
+def test_labels_may_be_of_the_types_of_pandas(kind):
+    y = pd.Series(Y == 1 if kind == "boolean" else Y).astype(kind)
+    assert torch.equal(arrays(X, y).train.y, arrays(X, Y).train.y)
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (0,), (5, 0)])
+def test_an_empty_array_is_refused(shape):
+    with pytest.raises(InputError, match=r"x is empty: its shape is \(.*expected examples"):
+        arrays(np.zeros(shape), np.zeros(shape[0]))
+
+
+def test_rare_classes_are_named():
+    splits = arrays(X, np.where(np.arange(100) < 2, 7, Y))
+    assert splits.notes == ("classes with fewer than 3 examples: '7' (2)",)
 
 
 def test_words_in_x_are_refused():

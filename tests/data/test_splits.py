@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chainrule.data.splits import draw, hold_out, three_way
+from chainrule.data.splits import Split, Splits, draw, hold_out, three_way
 from chainrule.errors import InputError
 
 LABELS = st.lists(st.integers(0, 3), min_size=12, max_size=60)
@@ -58,3 +58,18 @@ def test_only_the_validation_split_follows_the_seed():
     assert [len(part.y) for part in first] == [50, 30, 20]
     assert torch.equal(first[2].x, second[2].x)
     assert not torch.equal(first[1].x, second[1].x)
+
+
+def test_splits_print_their_shapes_classes_and_notes():
+    part = Split(torch.zeros(5, 1, 8, 8), torch.zeros(5, dtype=torch.int64))
+    assert repr(Splits(part, part, part, ("no", "yes"), notes=("one row was left out",))) == (
+        "Splits\n"
+        "  train: Split(x (5, 1, 8, 8) float32, y (5,) int64)\n"
+        "  validation: Split(x (5, 1, 8, 8) float32, y (5,) int64)\n"
+        "  test: Split(x (5, 1, 8, 8) float32, y (5,) int64)\n"
+        "  classes: no, yes\n"
+        "  note: one row was left out"
+    )
+    assert repr(Splits(part, part, part)).endswith("regression")
+    many = repr(Splits(part, part, part, tuple(map(str, range(1_000)))))
+    assert "18, 19, …" in many and "20" not in many

@@ -1,6 +1,8 @@
 """A user's own table: what is read, what is left out with a note, what is refused."""
 
+import gzip
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -10,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chainrule.data import encoder_from_json, table
-from chainrule.data.columns import read_csv
+from chainrule.data.columns import count_the_rows, look_like_dates, read_csv
+from chainrule.data.table import Plan
 from chainrule.data.table_encoder import Category, Number, TableEncoder
 from chainrule.errors import InputError
 
@@ -73,6 +76,22 @@ def test_a_file_that_is_no_table_is_refused_with_its_line(write, content, messag
         read_csv(write(content))
 
 
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        (gzip.compress(b"a,b\n1,2\n"), "is a gzip archive; unpack it"),
+        (b"PK\x03\x04..[Content_Types].xml..xl/workbook.xml", "is an Excel workbook; save"),
+        (b"PK\x03\x04..table.csv", "is a zip archive; unpack it"),
+        (b"\x89PNG\r\n\x1a\n", "is a PNG picture; expected a table"),
+        (b"PAR1\x15\x04", "is a Parquet file; save it as CSV"),
+        ("a,b\n1,2\n".encode("utf-16"), "is text in UTF-16; save it"),
+    ],
+)
+def test_a_file_of_another_kind_is_called_by_its_name(write, content, what):
+    with pytest.raises(InputError, match=f"table.csv {what}"):
+        read_csv(write(content))
+
+
 def test_a_file_that_is_not_there_is_refused(tmp_path):
     with pytest.raises(InputError, match="there is no file"):
         read_csv(tmp_path / "none.csv")
@@ -108,10 +127,10 @@ def test_training_features_are_standardised_and_words_one_hot():
 def test_test_rows_do_not_touch_the_encoding():
     plain = table(columns(), target="label")
     tested = [row >= 48 for row in range(ROWS)]
-    given_rows = table(columns(), target="label", test_rows=tested)
+    given_rows = table(columns(), target="label", plan=Plan(tested))
     wild = columns()
     wild["number"][48:] = [1e6] * 12
-    shifted = table(wild, target="label", test_rows=tested)
+    shifted = table(wild, target="label", plan=Plan(tested))
     assert shifted.encoder == given_rows.encoder != plain.encoder
 
 
@@ -139,10 +158,119 @@ def test_columns_without_information_are_left_out_with_a_note():
     for name, reason in [
         ("same", "same"),
         ("word", "same"),
-        ("name", "identif"),
+        ("name", "its words are nearly all different"),
         ("empty", "same"),
     ]:
         assert any(f"'{name}' was left out" in note and reason in note for note in splits.notes)
+
+
+@pytest.mark.parametrize("rows", [30, 60, 800])
+def test_words_that_are_nearly_all_different_are_left_out_of_small_tables_too(rows):
+    source = {
+        "number": [row % 7 for row in range(rows)],
+        "name": [f"person {row}" for row in range(rows)],
+        "town": [f"town {row % 20}" for row in range(rows)],
+        "label": ["up", "down"] * (rows // 2),
+    }
+    splits = table(source, target="label")
+    assert splits.notes == ("column 'name' was left out: its words are nearly all different",)
+    assert [column.name for column in splits.encoder.columns] == ["number", "town"]
+
+
+@pytest.mark.parametrize("ids", [range(1, ROWS + 1), range(ROWS, 0, -1), range(1000, 1000 + ROWS)])
+def test_a_column_that_numbers_the_rows_is_left_out(ids):
+    labels = columns()["label"]
+    labels[5] = ""  # a row that goes must not hide the counting
+    splits = table(columns(customer_id=list(ids), label=labels), target="label")
+    assert "customer_id" not in splits.encoder.features
+    assert splits.notes[1:] == ("column 'customer_id' was left out: it numbers the rows",)
+    assert splits.encoder.notes == splits.notes[1:]
+
+
+@pytest.mark.parametrize(
+    ("values", "counting"),
+    [
+        (["1", "2", "3"], True),
+        (["3.0", "2.0"], True),
+        (["1", "2", "2"], False),
+        (["1", "3", "5"], False),
+        (["0.5", "1.5"], False),
+        (["1", "", "3"], False),
+        (["a", "b"], False),
+        (["1"], False),
+        ([], False),
+    ],
+)
+def test_only_consecutive_whole_numbers_count_the_rows(values, counting):
+    assert count_the_rows(values) is counting
+
+
+def test_ignored_columns_are_not_read_at_all():
+    broken = ["$1", *range(59)]
+    splits = table(columns(broken=broken), target="label", ignore=("broken", "colour"))
+    assert splits.encoder.features == ("number",) and splits.notes == ()
+    with pytest.raises(InputError, match=r"no column named 'color'; did you mean colour\?"):
+        table(columns(), target="label", ignore=("color",))
+    with pytest.raises(InputError, match="the target 'label' cannot be ignored"):
+        table(columns(), target="label", ignore=("label",))
+
+
+@pytest.mark.parametrize(
+    "write_date",
+    ["%Y-%m-%d", "%d/%m/%Y", "%d.%m.%y", "%Y-%m-%d %H:%M:%S", "%d %b %Y", "%B %d, %Y", "%Y/%m/%d"],
+)
+def test_dates_are_left_out_with_advice(write_date):
+    days = pd.date_range("2020-03-01", periods=ROWS // 2, freq="9D").strftime(write_date).tolist()
+    for dates in (days * 2, [*days, *days[:-9], *[""] * 9]):
+        splits = table(columns(signup_date=dates), target="label")
+        assert splits.notes == (
+            "column 'signup_date' was left out: its values look like dates; "
+            "add numbers such as the year or the days since",
+        )
+
+
+@pytest.mark.parametrize("word", ["2020", "flat 12", "10.0.0.1", "maybe", "A-12-2020", "555-1234"])
+def test_other_words_are_no_dates(word):
+    assert not look_like_dates([word])
+
+
+@pytest.mark.parametrize(
+    "example",
+    ["$33,216.73", "12 %", "1,234", "1'234.50", "€5", "12.50 EUR", "-$7", "($7.00)", "1.234,56"],
+)
+@pytest.mark.parametrize("name", ["number", "label"])
+def test_numbers_that_are_not_plain_are_refused_with_an_example(name, example):
+    values = [example if row % 6 else "on request" for row in range(ROWS)]
+    message = f"column {name!r} writes numbers like {example!r}; write plain numbers"
+    with pytest.raises(InputError, match=re.escape(message)):
+        table(columns(**{name: values}), target="label")
+
+
+@pytest.mark.parametrize("words", ["12-17", "3 rooms", "12 34 56", "1_000", "A 1,234", "10 km"])
+def test_words_with_digits_are_words(words):
+    splits = table(columns(colour=[words, "other"] * (ROWS // 2)), target="label")
+    assert f"colour={words}" in splits.encoder.features
+
+
+@pytest.mark.parametrize("rows", [0, 1, 9])
+def test_a_table_too_small_for_three_splits_is_refused(rows):
+    source = {name: values[:rows] for name, values in columns().items()}
+    with pytest.raises(InputError, match=f"at least 10 rows with a 'label', got {rows}; add"):
+        table(source, target="label")
+    labels = [*columns()["label"][:rows], *[""] * (ROWS - rows)]
+    with pytest.raises(InputError, match=f"at least 10 rows with a 'label', got {rows}; add"):
+        table(columns(label=labels), target="label")
+
+
+def test_a_table_of_ten_rows_is_split():
+    source = {name: values[:10] for name, values in columns().items()}
+    splits = table(source, target="label")
+    assert [len(part.y) for part in (splits.train, splits.validation, splits.test)] == [6, 2, 2]
+
+
+def test_a_table_without_columns_is_refused():
+    with pytest.raises(InputError, match="the table is empty"):
+        table({}, target="label")
 
 
 def test_rows_without_a_target_are_left_out_with_a_note():
@@ -185,13 +313,14 @@ def test_a_rare_class_keeps_an_example_for_training():
     for seed in range(5):
         splits = table(columns(label=labels), target="label", seed=seed)
         assert splits.train.y.unique().tolist() == [0, 1, 2]
+        assert splits.notes == ("classes with fewer than 3 examples: 'once' (1), 'twice' (2)",)
 
 
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
         ({"number": [*range(59), "many"]}, "'number' holds numbers, but 'many' in row 60"),
-        ({"number": ["1,5", "2,25"] * 30}, r"writes numbers with a comma \('1,5'\)"),
+        ({"number": ["1,5", "2,25"] * 30}, "writes numbers like '1,5'; .* a decimal point"),
         ({"number": [*range(59), "inf"]}, "expected a finite number, got 'inf'"),
         ({"label": [*range(59), "inf"]}, "row 60 below the header: expected a finite number"),
         ({"number": [1.0] * 59}, "expected columns of equal length"),
@@ -213,6 +342,8 @@ def test_an_unknown_target_offers_the_nearest_names():
 def test_a_table_needs_something_to_learn_from():
     with pytest.raises(InputError, match="besides the target"):
         table({"label": columns()["label"]}, target="label")
+    with pytest.raises(InputError, match="got none; column 'id' was left out: it numbers the rows"):
+        table({"label": columns()["label"], "id": range(ROWS)}, target="label")
     with pytest.raises(InputError, match="got int"):
         table(3, target="label")
 
@@ -257,8 +388,12 @@ def test_a_file_is_encoded_by_column_name_whatever_the_order(write):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("b,c\nx,p\n", "expected the column 'a'"),
-        ("a,b\nword,x\n", "'a', row 1 below the header: expected a finite number, got 'word'"),
+        ("b,c\nx,p\n", "table.csv: expected the column 'a' as in training, got only 'b', 'c'"),
+        ("c,d\nx,p\n", "table.csv: expected the columns 'a', 'b' as in training"),
+        (
+            "a,b\nword,x\n",
+            "table.csv: column 'a', row 1 below the header: expected a finite number, got 'word'",
+        ),
     ],
 )
 def test_rows_that_do_not_fit_the_encoder_are_refused(write, content, message):

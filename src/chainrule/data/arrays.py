@@ -10,7 +10,7 @@ from torch import Tensor
 from chainrule.data.columns import LARGEST
 from chainrule.data.encoders import VectorEncoder
 from chainrule.data.splits import Splits, three_way
-from chainrule.data.table import classes_of
+from chainrule.data.table import classes_of, rare
 from chainrule.data.table_encoder import TableEncoder
 from chainrule.errors import InputError
 
@@ -29,6 +29,8 @@ def arrays(
     numbers, in y are classes; `task` ("classification" or "regression") overrules that.
     """
     examples, targets = np.asarray(x), np.asarray(y)
+    if not examples.size:
+        raise InputError(f"x is empty: its shape is {examples.shape}; expected examples")
     if examples.ndim < 2 or targets.shape != examples.shape[:1]:
         raise InputError(
             "expected x of shape (examples, …) and y of shape (examples,), "
@@ -43,7 +45,9 @@ def arrays(
     number = len(examples)
     sizes = round(test_fraction * number), round(validation_fraction * number)
     train, validation, test = three_way(inputs, labels, *sizes, seed)
-    return Splits(train, validation, test, classes, _vector_encoder(x, examples))
+    return Splits(
+        train, validation, test, classes, _vector_encoder(x, examples), rare(classes, labels)
+    )
 
 
 def memory_mapped(path: str | Path) -> Tensor:

@@ -2,7 +2,9 @@
 
 import csv
 import io
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,31 @@ Columns = dict[str, list[str]]
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "<na>", "nat"})
 LARGEST = 1e30  # beyond it float32 has no room for a sum of squares
 MOSTLY = 0.8  # a column with this share of numbers, but not all, is taken for a mistake
+CURRENCY = r"(?:[$€£¥]|USD|EUR|GBP|CHF|JPY)"
+FORMATTED = re.compile(
+    rf"[-+(]?\s*{CURRENCY}?\s*[-+]?"
+    r"(?:\d{1,3}(?:[,'’\s]\d{3})+|\d{1,3}(?:\.\d{3})+(?=,)|\d+)(?:[.,]\d+)?"
+    rf"\s*(?:{CURRENCY}|%)?\)?"
+)
+MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+DATE = re.compile(
+    r"(?:\d{4}([-/.])\d{1,2}(?:\1\d{1,2})?|\d{1,2}([-/.])\d{1,2}\2(?:\d{4}|\d{2})"
+    rf"|\d{{1,2}}[- .]+{MONTH}[-, ]+\d{{2,4}}|{MONTH}[- ]+\d{{1,2}},?[- ]+\d{{4}})"
+    r"(?:[T ]+\d{1,2}:\d{2}\S*(?: ?[ap]m)?)?",
+    re.IGNORECASE,
+)
+STARTS = {  # the first bytes of files that are taken for tables now and then
+    b"\x1f\x8b": "a gzip archive; unpack it first",
+    b"PK\x03\x04": "a zip archive; unpack it first",
+    b"\xd0\xcf\x11\xe0": "an old Excel workbook; save the sheet as CSV in UTF-8",
+    b"PAR1": "a Parquet file; save it as CSV, or read it with pandas and pass the DataFrame",
+    b"\x89PNG": "a PNG picture; expected a table as CSV",
+    b"\xff\xd8\xff": "a JPEG picture; expected a table as CSV",
+    b"%PDF": "a PDF document; expected a table as CSV",
+    b"\x93NUMPY": "a NumPy array; load it in Python and pass it to chainrule.data.arrays",
+    b"\xff\xfe": "text in UTF-16; save it as CSV in UTF-8",
+    b"\xfe\xff": "text in UTF-16; save it as CSV in UTF-8",
+}
 
 
 def as_columns(source: Any) -> Columns:
@@ -32,6 +59,8 @@ def as_columns(source: Any) -> Columns:
             raise InputError(f"there are two columns named {str(name)!r}; rename one")
         items = values.tolist() if hasattr(values, "tolist") else values
         columns[str(name)] = [str(item).strip() for item in items]
+    if not columns:
+        raise InputError("the table is empty; expected named columns")
     lengths = {name: len(values) for name, values in columns.items()}
     if len(set(lengths.values())) > 1:
         raise InputError(f"expected columns of equal length, got {lengths}")
@@ -61,11 +90,18 @@ def read_csv(path: str | Path) -> Columns:
 
 def _text(path: str | Path) -> str:
     try:
-        return Path(path).read_text("utf-8-sig")
+        content = Path(path).read_bytes()
     except FileNotFoundError:
         raise InputError(f"there is no file {path}") from None
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from error
+    if content.startswith(b"PK") and b"xl/workbook" in content:
+        raise InputError(f"{path} is an Excel workbook; save the sheet as CSV in UTF-8")
+    for start, what in STARTS.items():
+        if content.startswith(start):
+            raise InputError(f"{path} is {what}")
+    try:
+        return content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is not UTF-8 text; save it as CSV in UTF-8") from error
 
@@ -94,6 +130,25 @@ def _check_header(path: str | Path, line: int, header: list[str]) -> None:
     twice = [name for name in header if header.count(name) > 1]
     if twice:
         raise InputError(f"{path}, line {line}: there are two columns named {twice[0]!r}")
+
+
+def require(table: Columns, names: Iterable[str]) -> None:
+    """Refuse a table without all of these columns."""
+    absent = [name for name in names if name not in table]
+    if absent:
+        raise InputError(
+            f"expected the column{'s' * (len(absent) > 1)} {', '.join(map(repr, absent))} as in "
+            f"training, got only {', '.join(map(repr, table))}; add what is missing"
+        )
+
+
+@contextmanager
+def naming(path: str | Path) -> Iterator[None]:
+    """Errors within begin with the file's name."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
 
 
 def is_missing(value: str) -> bool:
@@ -138,8 +193,22 @@ def holds_numbers(name: str, values: list[str]) -> bool:
             f"column {name!r} holds numbers, but {words[0]!r} in row {rows[0] + 1} below the "
             "header; correct it, or leave it empty if the value is missing"
         )
-    if not parse([word.replace(",", ".", 1) for word in words])[1]:
+    formatted = [word for word in words if FORMATTED.fullmatch(word)]
+    present = len(values) - sum(map(is_missing, values))
+    if formatted and present - len(words) + len(formatted) >= MOSTLY * present:
         raise InputError(
-            f"column {name!r} writes numbers with a comma ({words[0]!r}); expected a decimal point"
+            f"column {name!r} writes numbers like {formatted[0]!r}; write plain numbers like "
+            "1234.5: a decimal point, no thousands separators, no sign of a currency or percent"
         )
     return False
+
+
+def look_like_dates(values: list[str]) -> bool:
+    return sum(bool(DATE.fullmatch(value)) for value in values) >= MOSTLY * len(values)
+
+
+def count_the_rows(values: list[str]) -> bool:
+    """Whether they are consecutive whole numbers, upwards or downwards."""
+    x = parse(values)[0]
+    steps = np.diff(x)
+    return len(x) > 1 and bool(x[0] % 1 == 0 and ((steps == 1).all() or (steps == -1).all()))

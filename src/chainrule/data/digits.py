@@ -1,6 +1,7 @@
 """Digits: 1,797 small handwritten digits, part of scikit-learn.
 
-Grey images of 8×8 in [0, 1], ink bright on dark. The 360 test digits are drawn once for all, in
+Grey images of 8×8 in [0, 1], ink bright on dark, from the upper edge
+to the lower. The 360 test digits are drawn once for all, in
 proportion to the classes; the seed draws the 237 validation digits.
 """
 
@@ -26,4 +27,4 @@ def load(folder: Path | None = None, seed: int = 0) -> Splits:
     images, labels = load_digits(return_X_y=True)
     x = torch.from_numpy(images).float().div(16).reshape(-1, 1, 8, 8)
     parts = three_way(x, torch.from_numpy(labels).long(), 360, 237, seed)
-    return Splits(*parts, classes=tuple("0123456789"), encoder=ImageEncoder(size=8))
+    return Splits(*parts, classes=tuple("0123456789"), encoder=ImageEncoder(size=8, margin=0.0))

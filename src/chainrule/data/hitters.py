@@ -9,7 +9,7 @@ from pathlib import Path
 from chainrule.data.columns import is_missing
 from chainrule.data.islp import about, islp_table
 from chainrule.data.splits import Splits
-from chainrule.data.table import table
+from chainrule.data.table import Plan, table
 
 ABOUT = about(
     "regression",
@@ -36,5 +36,5 @@ def load(folder: Path | None = None, seed: int = 0) -> Splits:
         seed=seed,
         validation_fraction=35 / 263,
         task="regression",
-        test_rows=[row in tested for row in range(len(salaries))],
+        plan=Plan(test_rows=[row in tested for row in range(len(salaries))]),
     )

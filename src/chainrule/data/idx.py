@@ -54,8 +54,10 @@ def labels_of(path: Path, shape: tuple[int, ...], classes: int) -> Tensor:
     return torch.from_numpy(labels.astype(np.int64))
 
 
-def idx_splits(paths: list[Path], classes: tuple[str, ...], validation: int, seed: int) -> Splits:
-    """The splits of the four files, in the order of FILES."""
+def idx_splits(
+    paths: list[Path], classes: tuple[str, ...], validation: int, seed: int, margin: float
+) -> Splits:
+    """The splits of the four files, in the order of FILES; margin: of their pictures."""
     shapes = list(FILES.values())
     images, test_images = bytes_of(paths[0], shapes[0]), bytes_of(paths[2], shapes[2])
     labels = labels_of(paths[1], shapes[1], len(classes))
@@ -66,7 +68,7 @@ def idx_splits(paths: list[Path], classes: tuple[str, ...], validation: int, see
         Split(_scaled(images[held.numpy()]), labels[held]),
         Split(_scaled(test_images), test_labels),
         classes,
-        ImageEncoder(size=28),
+        ImageEncoder(size=28, margin=margin),
     )
 
 

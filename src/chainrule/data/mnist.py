@@ -23,8 +23,9 @@ CHECKSUMS = [
     "ec29112dd5afa0611ce80d1b7f02629c",
 ]
 CLASSES = tuple("0123456789")
+MARGIN = 4 / 28  # the longer side of every digit is 20 pixels
 
 
 def load(folder: Path | None = None, seed: int = 0, validation: int = 5_000) -> Splits:
     paths = fetch_idx("mnist", ABOUT.source, CHECKSUMS, folder)
-    return idx_splits(paths, CLASSES, validation, seed)
+    return idx_splits(paths, CLASSES, validation, seed, MARGIN)

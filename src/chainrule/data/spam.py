@@ -10,7 +10,7 @@ from chainrule.data import cache
 from chainrule.data.columns import Columns
 from chainrule.data.islp import read_checked
 from chainrule.data.splits import About, Splits
-from chainrule.data.table import table
+from chainrule.data.table import Plan, table
 
 ABOUT = About(
     task="classification",
@@ -42,8 +42,7 @@ def load(folder: Path | None = None, seed: int = 0) -> Splits:
         target="spam",
         seed=seed,
         validation_fraction=0.05,
-        log=dict.fromkeys(FEATURES, 0.1),
-        test_rows=tested,
+        plan=Plan(tested, dict.fromkeys(FEATURES, 0.1)),
     )
 
 

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from chainrule.errors import InputError
 
+SHOWN = 20  # class names in the printed form
 TEST_SEED = 0  # a constant: the user's seed never moves a test split
 
 
@@ -17,6 +18,10 @@ class Split(NamedTuple):
 
     x: Tensor
     y: Tensor
+
+    def __repr__(self) -> str:
+        x, y = (f"{tuple(t.shape)} {str(t.dtype).removeprefix('torch.')}" for t in self)
+        return f"Split(x {x}, y {y})"
 
 
 @runtime_checkable
@@ -28,7 +33,7 @@ class Encoder(Protocol):
     def to_json(self) -> dict[str, Any]: ...
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Splits:
     """A data set ready for training.
 
@@ -43,6 +48,16 @@ class Splits:
     classes: tuple[str, ...] = ()
     encoder: Encoder | None = None
     notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        parts = ("train", "validation", "test")
+        shown = ", ".join(self.classes[:SHOWN]) + ", …" * (len(self.classes) > SHOWN)
+        lines = [
+            *(f"{part}: {getattr(self, part)}" for part in parts),
+            f"classes: {shown}" if self.classes else "regression",
+            *(f"note: {note}" for note in self.notes),
+        ]
+        return "\n  ".join(["Splits", *lines])
 
 
 @dataclass(frozen=True)

@@ -1,19 +1,45 @@
 """Your own table: a CSV file, a DataFrame or a dictionary of columns as three splits."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from chainrule.data.columns import Columns, as_columns, holds_numbers, is_missing, numbers, parse
+from chainrule.data.columns import (
+    Columns,
+    as_columns,
+    count_the_rows,
+    holds_numbers,
+    is_missing,
+    numbers,
+    parse,
+)
 from chainrule.data.splits import TEST_SEED, Split, Splits, draw
 from chainrule.data.table_encoder import MANY, TableEncoder, class_names, fit_columns
 from chainrule.errors import InputError
 from chainrule.registry import unknown
 
 FEW = 20  # a target of at most so many whole numbers is a class label
+FEWEST = 10  # rows, below which three splits say nothing
+RARE = 3  # examples that a class needs to be in all three splits
 TASKS = ("classification", "regression")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the authors of a published table did to it.
+
+    test_rows: which rows are the test split; None draws them.
+    log: columns of long tails and a scale c each, taken through log(1 + x/c).
+    """
+
+    test_rows: Sequence[bool] | None = None
+    log: Mapping[str, float] | None = None
+
+
+FREE = Plan()
 
 
 def table(
@@ -23,34 +49,38 @@ def table(
     test_fraction: float = 0.2,
     validation_fraction: float = 0.2,
     task: str | None = None,
-    log: Mapping[str, float] | None = None,
-    test_rows: Sequence[bool] | None = None,
+    ignore: tuple[str, ...] = (),
+    plan: Plan = FREE,
 ) -> Splits:
     """The splits of a table; the training rows alone decide how columns are encoded.
 
     target: the column to predict; rows without it are left out and counted in the notes.
     task: "classification" or "regression"; None asks the target (words or few whole numbers are
         classes).
-    log: columns of long tails and a scale c each, taken through log(1 + x/c).
-    test_rows: which rows are the test split, where the data set says so.
+    ignore: columns to leave out.
+    plan: the test rows and scales of a published table.
     """
-    columns = as_columns(source)
-    if target not in columns:
-        raise InputError(unknown("column", target, list(columns)))
+    columns, numbering = _useful(as_columns(source), target, ignore)
     columns, kept, notes = _with_target(columns, target)
     classes = classes_of(target, columns[target], task)
     y = TableEncoder((), target, classes).encode_target(columns)
-    rest, test = _test_split(y, test_fraction, kept, test_rows)
+    rest, test = _test_split(y, test_fraction, kept, plan.test_rows)
     keep, held = draw(y[rest], round(validation_fraction * len(y)), seed)
     train, validation = rest[keep], rest[held]
     inputs = {name: values for name, values in columns.items() if name != target}
-    encodings, left_out = fit_columns(inputs, train.tolist(), log)
+    encodings, left_out = fit_columns(inputs, train.tolist(), plan.log)
+    left_out = numbering + left_out
     if not encodings:
-        raise InputError(f"expected columns besides the target {target!r} to learn from, got none")
+        raise InputError(
+            f"expected columns besides the target {target!r} to learn from, got none"
+            + "".join(f"; {note}" for note in left_out)
+        )
     encoder = TableEncoder(encodings, target, classes, left_out)
     x = encoder.encode(inputs)
     parts = [Split(x[rows], y[rows]) for rows in (train, validation, test)]
-    return Splits(parts[0], parts[1], parts[2], classes, encoder, notes + left_out)
+    return Splits(
+        parts[0], parts[1], parts[2], classes, encoder, notes + rare(classes, y) + left_out
+    )
 
 
 def classes_of(name: str, values: list[str], task: str | None) -> tuple[str, ...]:
@@ -71,10 +101,36 @@ def classes_of(name: str, values: list[str], task: str | None) -> tuple[str, ...
     return tuple(names if parse(names)[1] else sorted(names, key=float))
 
 
+def rare(classes: tuple[str, ...], y: Tensor) -> tuple[str, ...]:
+    """One note if there are classes with too few examples for all three splits."""
+    counts = torch.bincount(y, minlength=len(classes)).tolist() if classes else []
+    few = [f"{name!r} ({n})" for name, n in zip(classes, counts, strict=True) if n < RARE]
+    return (f"classes with fewer than {RARE} examples: {', '.join(few)}",) if few else ()
+
+
+def _useful(
+    columns: Columns, target: str, ignore: tuple[str, ...]
+) -> tuple[Columns, tuple[str, ...]]:
+    """(columns, notes) without the ignored ones and those that number the rows."""
+    for name in (target, *ignore):
+        if name not in columns:
+            raise InputError(unknown("column", name, list(columns)))
+    if target in ignore:
+        raise InputError(f"the target {target!r} cannot be ignored; ignore other columns")
+    inputs = {name: v for name, v in columns.items() if name not in (target, *ignore)}
+    numbering = [name for name, values in inputs.items() if count_the_rows(values)]
+    kept = {name: v for name, v in columns.items() if name not in (*ignore, *numbering)}
+    return kept, tuple(f"column {name!r} was left out: it numbers the rows" for name in numbering)
+
+
 def _with_target(columns: Columns, target: str) -> tuple[Columns, list[int], tuple[str, ...]]:
     """(columns, kept rows, notes) without the rows that miss the target."""
     values = columns[target]
     kept = [row for row, value in enumerate(values) if not is_missing(value)]
+    if len(kept) < FEWEST:
+        raise InputError(
+            f"expected at least {FEWEST} rows with a {target!r}, got {len(kept)}; add more rows"
+        )
     if len(kept) == len(values):
         return columns, kept, ()
     chosen = {name: [column[row] for row in kept] for name, column in columns.items()}

@@ -9,10 +9,23 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from chainrule.data.columns import Columns, as_columns, holds_numbers, is_missing, numbers, parse
+from chainrule.data.columns import (
+    Columns,
+    as_columns,
+    holds_numbers,
+    is_missing,
+    look_like_dates,
+    naming,
+    numbers,
+    parse,
+    read_csv,
+    require,
+)
 from chainrule.errors import InputError
 
-MANY = 50  # more different words than this, in more than half of the rows, are identifiers
+MANY = 20  # more different words than this, in more than half of the rows, teach nothing
+
+TRUTH = {"False": "0", "True": "1"}
 
 
 @dataclass(frozen=True)
@@ -95,25 +108,25 @@ class TableEncoder:
     def encode(self, rows: Any) -> Tensor:
         """(rows, features) of a CSV file, a DataFrame or a dictionary; ignores other columns."""
         table = as_columns(rows)
-        absent = [column.name for column in self.columns if column.name not in table]
-        if absent:
-            raise InputError(f"expected the column {absent[0]!r}, got {', '.join(table)}")
+        require(table, [column.name for column in self.columns])
         parts = [column.encode(table[column.name]) for column in self.columns]
         return torch.from_numpy(np.concatenate(parts, axis=1)).float()
 
     def encode_file(self, path: str | Path) -> Tensor:
-        return self.encode(path)
+        table = read_csv(path)
+        with naming(path):
+            return self.encode(table)
 
     def encode_target(self, rows: Any) -> Tensor:
         """(rows,) class numbers as int64, or values as float32 for regression."""
         table = as_columns(rows)
-        if self.target not in table:
-            raise InputError(f"expected the column {self.target!r}, got {', '.join(table)}")
+        require(table, [self.target])
         values = table[self.target]
         if any(map(is_missing, values)):
             raise InputError(f"column {self.target!r}: expected a target in every row")
         if not self.classes:
-            return torch.from_numpy(numbers(self.target, values)).float()
+            plain = [TRUTH.get(value, value) for value in values]
+            return torch.from_numpy(numbers(self.target, plain)).float()
         label = {name: number for number, name in enumerate(self.classes)}
         names = class_names(values)
         unseen = next((name for name in names if name not in label), None)
@@ -155,8 +168,8 @@ def fit_columns(
         if holds_numbers(name, values):
             numbers(name, values)  # refuse here, where row numbers are the table's own
             column = Number.fit(name, training, (log or {}).get(name, 0.0))
-        elif len(set(values)) > max(MANY, len(values) / 2):
-            notes.append(f"column {name!r} was left out: its words look like identifiers")
+        elif reason := unhelpful(values):
+            notes.append(f"column {name!r} was left out: {reason}")
             continue
         else:
             column = Category.fit(name, training)
@@ -165,6 +178,17 @@ def fit_columns(
         else:
             columns.append(column)
     return tuple(columns), tuple(notes)
+
+
+def unhelpful(values: list[str]) -> str:
+    """Why one feature per word would not help; empty where it may."""
+    words = [value for value in values if not is_missing(value)]
+    different = len(set(words))
+    if different <= MANY:
+        return ""
+    if look_like_dates(words):
+        return "its values look like dates; add numbers such as the year or the days since"
+    return "its words are nearly all different" if different > len(words) / 2 else ""
 
 
 def _scaled(x: np.ndarray, log: float) -> np.ndarray:

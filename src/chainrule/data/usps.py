@@ -29,7 +29,7 @@ def load(folder: Path | None = None, seed: int = 0, validation: int = 1_000) -> 
     train, test = from_array(both) if both.is_file() else from_text(folder)
     train, held = hold_out(train.x, train.y, validation, seed)
     classes = tuple("0123456789")
-    return Splits(train, held, test, classes, ImageEncoder(size=16))
+    return Splits(train, held, test, classes, ImageEncoder(size=16, margin=0.0))
 
 
 def from_array(path: Path) -> tuple[Split, Split]:
