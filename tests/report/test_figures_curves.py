@@ -37,7 +37,8 @@ def test_losses_stand_left_and_the_metric_right(epochs: int) -> None:
     assert [line.get_label() for line in left.get_lines()] == ["train", "validation", "best"]
     assert [line.get_label() for line in right.get_lines()] == ["validation", "best"]
     assert len(line(left, "train").get_xdata()) == epochs
-    assert texts(left) == ["train", "validation"]
+    assert texts(left) == ["train, during\nthe epoch", "validation"]
+    assert texts(right) == ["validation"]
 
 
 def test_the_ring_lies_on_the_best_epoch_which_the_title_names() -> None:
@@ -45,6 +46,46 @@ def test_the_ring_lies_on_the_best_epoch_which_the_title_names() -> None:
     assert line(right, "best").get_xdata() == [2]
     assert line(right, "best").get_ydata() == [0.02]
     assert right.get_title(loc="left") == "error: best 2 % at epoch 2"
+
+
+def test_the_ring_lies_on_the_kept_epoch_if_one_is_named() -> None:
+    left, right = learning_curves(history(5), kept=4).axes
+    assert line(right, "kept").get_xdata() == [4]
+    assert right.get_title(loc="left") == "error, kept epoch 4: 2.2 %"
+    assert left.get_title(loc="left") == "loss, kept epoch 4: 0.35"
+    assert "best" not in [line.get_label() for line in right.get_lines()]
+    with pytest.raises(InputError, match="kept to be an epoch from 1 to 5, got 6"):
+        learning_curves(history(5), kept=6)
+
+
+def test_a_kept_epoch_without_a_value_gets_no_ring() -> None:
+    rows = [{"validation_loss": 1.0}, {"validation_loss": float("nan")}]
+    (axes,) = learning_curves(rows, kept=2).axes
+    assert [line.get_label() for line in axes.get_lines()] == ["validation"]
+
+
+@pytest.mark.parametrize(
+    ("epochs", "ticks"),
+    [
+        (1, [1]),
+        (2, [1, 2]),
+        (7, [1, 2, 3, 4, 5, 6, 7]),
+        (40, [1, 10, 20, 30, 40]),
+        (57, [1, 10, 20, 30, 40, 50, 57]),
+        (62, [1, 20, 40, 62]),
+    ],
+)
+def test_ticks_run_from_the_first_epoch_to_the_last(epochs: int, ticks: list[int]) -> None:
+    for axes in learning_curves(history(epochs)).axes:
+        assert list(axes.get_xticks()) == ticks
+
+
+@pytest.mark.parametrize(("metrics", "grid"), [(1, (1, 2)), (2, (1, 3)), (3, (2, 2)), (5, (2, 3))])
+def test_panels_leave_no_place_empty(metrics: int, grid: tuple[int, int]) -> None:
+    names = ["train_loss", *(f"validation_m{i}" for i in range(metrics))]
+    axes = learning_curves([dict.fromkeys(names, 1.0)]).axes
+    assert len(axes) == metrics + 1
+    assert axes[0].get_gridspec().get_geometry() == grid
 
 
 def test_for_accuracy_the_best_is_the_highest() -> None:
@@ -84,6 +125,7 @@ def test_epochs_without_a_value_are_passed_over() -> None:
 def test_a_loss_that_falls_far_gets_a_logarithmic_axis() -> None:
     (axes,) = learning_curves([{"train_loss": 5.0}, {"train_loss": 0.01}]).axes
     assert axes.get_yscale() == "log"
+    assert axes.yaxis.get_major_formatter()(0.1) == "0.1"
 
 
 @pytest.mark.parametrize("rows", [[], [{"epoch": 1}], [{"train_loss": float("nan")}]])
@@ -122,6 +164,15 @@ def test_a_measured_zero_stays_visible_on_a_logarithmic_axis() -> None:
     assert (list(edge.get_xdata()), list(edge.get_ydata())) == ([1], [0])
 
 
+def test_a_mark_at_a_pair_is_a_text_beside_that_place() -> None:
+    marks = {"(0,1) and (1,0)": (0.0, 0.0), "(1,1)": (1.0, 1.0), "middle": 0.5}
+    (axes,) = claim_figure("t", "x", "y", points={"p": ([0, 1], [0, 1])}, marks=marks).axes
+    assert texts(axes) == ["middle", "(0,1) and (1,0)", "(1,1)"]
+    assert [text.xy for text in axes.texts[1:]] == [(0, 0), (1, 1)]
+    assert [text.get_ha() for text in axes.texts[1:]] == ["left", "right"]
+    assert len(axes.get_lines()) == 2  # the points and the one upright line
+
+
 def test_claims_that_cannot_be_drawn_are_refused() -> None:
     with pytest.raises(InputError, match='expected log to be "", "x", "y" or "xy", got \'z\''):
         claim_figure("t", "x", "y", {"c": ([1], [1])}, log="z")
@@ -131,5 +182,7 @@ def test_claims_that_cannot_be_drawn_are_refused() -> None:
         claim_figure("t", "x", "y", {"c": ([1], [[1]])})
     with pytest.raises(InputError, match="c: expected a pair"):
         claim_figure("t", "x", "y", {"c": ([1],)})
+    with pytest.raises(InputError, match="m: expected a mark at a number or a pair"):
+        claim_figure("t", "x", "y", {"c": ([1], [1])}, marks={"m": (1, 2, 3)})
     with pytest.raises(InputError, match="a curve or measured points"):
         claim_figure("t", "x", "y")

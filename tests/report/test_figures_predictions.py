@@ -17,6 +17,8 @@ def test_the_numbers_of_a_confusion_matrix_are_the_counts() -> None:
         column, row = (int(place) for place in text.get_position())
         written[row, column] = int(text.get_text())
     assert (written == COUNTS).all()
+    zeros = [text.get_position() for text in axes.texts if text.get_text() == "0"]
+    assert zeros == [(2, 2)]
 
 
 def test_only_mistakes_are_shaded_by_their_share_of_the_row() -> None:
@@ -26,6 +28,24 @@ def test_only_mistakes_are_shaded_by_their_share_of_the_row() -> None:
     assert shades[1, 0] == pytest.approx(8 / 49)
     assert axes.images[0].get_clim() == pytest.approx((0, 8 / 49))
     assert (shades[2, :2] == 0).all()
+
+
+def test_a_few_mistakes_stay_pale_and_none_need_no_scale() -> None:
+    few = confusion_matrix([[35, 1], [0, 36]], ["a", "b"])
+    assert few.axes[0].images[0].get_clim() == (0, 0.1)
+    assert len(few.axes) == 2
+    assert len(confusion_matrix(np.diag([2, 3]), ["a", "b"]).axes) == 1
+
+
+def test_a_given_title_stands_before_the_commonest_mistake() -> None:
+    axes = confusion_matrix(COUNTS, ["a", "b", "c"], title="test: 12 of 102 wrong").axes[0]
+    title = axes.get_title(loc="left").replace("\n", " ")
+    assert title == "test: 12 of 102 wrong; commonest mistake: b taken for a"
+
+
+def test_long_class_names_are_shortened() -> None:
+    axes = confusion_matrix(np.eye(2, dtype=int), ["a", "an extremely long name"]).axes[0]
+    assert [tick.get_text() for tick in axes.get_yticklabels()] == ["a", "an extremely long…"]
 
 
 def test_the_title_names_the_commonest_mistake_if_there_is_one() -> None:
@@ -56,6 +76,16 @@ def test_each_roc_curve_carries_its_area() -> None:
     assert len(axes.get_lines()) == 3  # and the diagonal
 
 
+def test_a_roc_curve_names_the_positive_class() -> None:
+    curves = {"test": ([0, 1], [0.1, 0.2])}
+    (axes,) = roc_curves(curves, positive="Yes").axes
+    assert axes.get_ylabel() == "share of 'Yes' found"
+    assert axes.get_xlabel() == "share of the others taken for 'Yes'"
+    assert axes.get_title(loc="left") == "finding 'Yes' as the threshold falls"
+    (axes,) = roc_curves(curves, title="default").axes
+    assert (axes.get_ylabel(), axes.get_title(loc="left")) == ("true positives", "default")
+
+
 def test_a_roc_curve_needs_both_classes_and_a_score_for_each() -> None:
     with pytest.raises(InputError, match="m: expected truth to hold both 0 and 1"):
         roc_curves({"m": ([1, 1], [0.1, 0.2])})
@@ -68,6 +98,13 @@ def test_predicted_against_true_shows_every_example_and_r_squared() -> None:
     assert len(axes.collections[0].get_offsets()) == 3
     assert axes.get_title(loc="left") == "R² = 0.500, root mean square error 0.577"
     assert axes.get_xlim() == axes.get_ylim()
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("true", "predicted")
+
+
+def test_predicted_against_true_names_its_target() -> None:
+    (axes,) = predicted_against_true([1.0, 2.0], [1.0, 2.0], "hitters, test", "Salary").axes
+    assert axes.get_title(loc="left").startswith("hitters, test\nR² = 1.000")
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("true Salary", "predicted Salary")
 
 
 def test_predictions_of_another_shape_are_refused() -> None:

@@ -13,9 +13,9 @@ from chainrule.errors import InputError
 from chainrule.report.checks import array, labels, same_lengths
 from chainrule.report.claims import claim_figure
 from chainrule.report.curves import learning_curves
-from chainrule.report.images import image_grid, recalled_patterns
+from chainrule.report.images import image_grid, recalled_patterns, worst_mistakes
 from chainrule.report.predictions import confusion_matrix, predicted_against_true, roc_curves
-from chainrule.report.style import End, canvas, label_ends, save, tint
+from chainrule.report.style import NO_WIDTH, End, Powers, canvas, label_ends, save, shortened, tint
 from chainrule.report.surfaces import decision_boundary, decision_surface, polygons
 
 SQUARE = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
@@ -94,6 +94,47 @@ def test_no_figure_loads_pyplot() -> None:
         "assert 'matplotlib.pyplot' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+AWKWARD = ["$a_$", "_b^{"]
+NAMED = {
+    "confusion": lambda: confusion_matrix([[3, 1], [0, 4]], AWKWARD, title="$\\x$ wrong"),
+    "roc": lambda: roc_curves({"$a_$": ([0, 1, 1], [0.1, 0.4, 0.3])}, positive="$a_$"),
+    "true": lambda: predicted_against_true([1.0, 2.0], [1.1, 1.8], "$a_$", "price in $_$"),
+    "mistakes": lambda: worst_mistakes(np.zeros((1, 2, 2)), [0], [1], [0.5], AWKWARD),
+    "boundary": lambda: decision_boundary(score, SQUARE, [0, 1, 0, 1], AWKWARD),
+    "surface": lambda: decision_surface(score, SQUARE, [0, 1, 0, 1], AWKWARD, "$a_$"),
+    "claim": lambda: claim_figure("$a_$", "$_$", "$^$", {"$a_$": ([1], [1])}, marks={"$_$": 1}),
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_names_with_signs_of_mathematical_typesetting_are_written_as_they_are(
+    name: str, tmp_path: Path
+) -> None:
+    save(NAMED[name](), tmp_path / "a.png")
+
+
+def test_a_name_with_a_leading_underscore_stands_in_the_legend() -> None:
+    (legend,) = NAMED["boundary"]().legends
+    assert [text.get_text() for text in legend.get_texts()] == ["$a_$", f"{NO_WIDTH}_b^{{"]
+
+
+def test_names_are_cut_where_they_stay_apart() -> None:
+    assert shortened(["short", "two\nlines", "x" * 18]) == ["short", "two lines", "x" * 18]
+    assert shortened(["a very long class name indeed"]) == ["a very long class…"]
+    alike = shortened([f"default payment next month: {end}" for end in ("yes", "no")])
+    assert alike == ["default…onth: yes", "default…month: no"]
+    assert max(map(len, alike)) <= 18
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(1.0, "1"), (0.01, "0.01"), (1e-4, "10⁻⁴"), (1e12, "10¹²")]
+)
+def test_powers_of_ten_are_plain_characters(value: float, text: str) -> None:
+    axes = canvas().add_subplot(xscale="log", xlim=(1e-5, 1e13))
+    axes.xaxis.set_major_formatter(Powers())
+    assert axes.xaxis.get_major_formatter()(value) == text
 
 
 def test_labels_at_line_ends_are_pushed_apart_and_stay_in_order() -> None:

@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 
 from chainrule.errors import InputError
-from chainrule.report.surfaces import decision_boundary, decision_surface, polygons
+from chainrule.report.surfaces import (
+    Sheet,
+    View,
+    _seen,
+    decision_boundary,
+    decision_surface,
+    polygons,
+)
 
 X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [0.5, 0.9]])
 Y = np.array([0, 1, 0, 1, 2])
@@ -47,17 +54,58 @@ def test_a_model_that_knows_one_class_only_has_no_boundary() -> None:
         assert names(draw(sure, X[:4], Y[:4], ["a", "b"])) == ["a", "b"]
 
 
-def test_the_surface_lays_the_points_at_0_and_1() -> None:
+def ridge(x: np.ndarray) -> np.ndarray:
+    """A plateau for x_2 < 0.5, which hides what is behind it from a camera at small x_2."""
+    p = (x[:, 1] < 0.5).astype(float)
+    return np.stack([1 - p, p], axis=1)
+
+
+def test_the_points_lie_on_the_sheet_at_the_predicted_height() -> None:
     (axes,) = decision_surface(score, X[:4], Y[:4], ["a", "b"]).axes
-    for height, name in enumerate(["a", "b"]):
+    for k, name in enumerate(["a", "b"]):
         points = next(c for c in axes.collections if c.get_label() == name)
-        assert (np.asarray(points._offsets3d[2]) == height).all()
-    assert axes.get_title() == "scaled score of b"
+        expected = 0.5 + 0.5 * score(X[:4][Y[:4] == k]) / 0.62
+        np.testing.assert_allclose(points._offsets3d[2], expected, atol=1e-6)
+    assert axes.get_zlabel() == "scaled score of b"
+    assert axes.get_zlim()[0] > -0.05
+
+
+def test_the_camera_goes_where_the_points_of_the_low_class_are_seen() -> None:
+    x = np.random.default_rng(0).uniform(size=(80, 2))
+    (axes,) = decision_surface(ridge, x, (x[:, 1] < 0.5).astype(int), ["low", "high"]).axes
+    assert axes.azim > 0  # from the side of large x_2
+    seen = sum(len(c.get_offsets()) for c in axes.collections if c.get_label() in ("low", "high"))
+    assert seen > 70
+
+
+def test_a_point_behind_the_wall_is_not_seen() -> None:
+    side = np.linspace(0, 1, 51)
+    sheet = Sheet(np.zeros(2), np.ones(2), np.tile(side[:, None] < 0.5, 51).astype(float))
+    points = np.array([[0.5, 0.6], [0.5, 0.3]])
+    assert list(_seen(sheet, points, View(30.0, -90.0, 0.5))) == [False, True]
+    assert list(_seen(sheet, points, View(30.0, 90.0, 0.5))) == [True, True]
+
+
+def test_the_key_of_the_bands_says_what_they_are() -> None:
+    def two(x: np.ndarray) -> np.ndarray:
+        return np.stack([1 - x[:, 0].clip(0, 1), x[:, 0].clip(0, 1)], axis=1)
+
+    said = {}
+    for predict, k in ((score, 2), (two, 2), (three, 3)):
+        (axes,) = decision_boundary(predict, X[:4], Y[:4], NAMES[:k], title="moons").axes
+        assert axes.get_title(loc="left") == "moons"
+        (key,) = axes.child_axes
+        said[key.get_ylabel()] = key.get_yticklabels()[0].get_text()
+    assert said == {
+        "score, as a share of its largest": "0.0",
+        "probability of the winning class": "50 %",
+        "lead of the winning class over the next": "0 %",
+    }
 
 
 def test_the_surface_of_three_classes_is_that_of_the_winner() -> None:
     (axes,) = decision_surface(three, X, Y, NAMES).axes
-    assert axes.get_title() == "probability of the likeliest class"
+    assert axes.get_zlabel() == "probability of the likeliest class"
 
 
 @pytest.mark.parametrize("draw", [decision_boundary, decision_surface])

@@ -1,11 +1,24 @@
-"""What every figure asks of its arrays, answered in one sentence when it is not so."""
+"""What every figure asks of its arrays and of `predict`, with one sentence when it is not so."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
+from jaxtyping import Float, Int
 from numpy.typing import ArrayLike
 
 from chainrule.errors import InputError
+
+Predict = Callable[[np.ndarray], ArrayLike]
+
+
+class Plane(NamedTuple):
+    """A grid over the plane and the probability of each class on it, or what stands for it."""
+
+    x_1: Float[np.ndarray, "side side"]
+    x_2: Float[np.ndarray, "side side"]
+    p: Float[np.ndarray, "side side k"]
+    meaning: str
 
 
 def array(name: str, value: ArrayLike, *shape: int | str) -> np.ndarray:
@@ -37,6 +50,45 @@ def labels(name: str, value: ArrayLike, classes: Sequence[str]) -> np.ndarray:
             f"got {found.dtype} values from {found.min()} to {found.max()}"
         )
     return found.astype(int)
+
+
+def labelled_points(
+    x: ArrayLike, y: ArrayLike, classes: Sequence[str]
+) -> tuple[Float[np.ndarray, "n 2"], Int[np.ndarray, " n"]]:
+    """Points of the plane and their class numbers, at least one of them."""
+    points, truth = array("x", x, "N", 2).astype(float), labels("y", y, classes)
+    same_lengths(x=points, y=truth)
+    if not len(points) or len(classes) < 2:
+        raise InputError(
+            "expected one point or more and two classes or more, "
+            f"got {len(points)} and {len(classes)}"
+        )
+    return points, truth
+
+
+def plane_of(predict: Predict, points: Float[np.ndarray, "n 2"], classes: int, side: int) -> Plane:
+    """The classes' probabilities on a square grid that reaches a little beyond the points."""
+    low, high = points.min(0), points.max(0)
+    edge = np.where(high > low, 0.12 * (high - low), 1.0)
+    x_1, x_2 = np.meshgrid(*np.linspace(low - edge, high + edge, side).T)
+    found = np.asarray(predict(np.stack([x_1.ravel(), x_2.ravel()], axis=1)), dtype=float)
+    meaning = "probability"
+    if found.shape == (side * side,) and classes == 2:
+        meaning = "scaled score"
+        rising = 0.5 + 0.5 * found / (np.abs(found).max() or 1.0)
+        found = np.stack([1 - rising, rising], axis=1)
+    found = array("what predict returns", found, side * side, classes)
+    if not (found.min() >= -1e-6 and found.max() <= 1 + 1e-6):
+        raise InputError(
+            f"expected predict to return probabilities, got values from {found.min():.3g} "
+            f"to {found.max():.3g}; apply softmax first"
+        )
+    return Plane(x_1, x_2, found.reshape(side, side, classes), meaning)
+
+
+def lead_of(p: Float[np.ndarray, "side side k"], k: int) -> Float[np.ndarray, "side side"]:
+    """By how much class k is likelier than the likeliest other."""
+    return p[..., k] - np.delete(p, k, axis=-1).max(-1)
 
 
 def _written(shape: Sequence[int | str]) -> str:

@@ -1,18 +1,19 @@
 """What a person sees in the terminal: progress while training, sentences, tables."""
 
 import json
+import math
 import time
 from collections.abc import Iterator, Mapping
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 REDRAWS = 5  # a second, at most
 LINE_EVERY = 1.0  # seconds between two plain lines, where there is no terminal
 
-out = Console(highlight=False)
-err = Console(stderr=True, highlight=False)
+out = Console(highlight=False, markup=False)
+err = Console(stderr=True, highlight=False, markup=False)
 
 
 class Step(Protocol):
@@ -44,32 +45,32 @@ def watch(steps: Iterator[S], quiet: bool = False) -> Iterator[S]:
 
 def _bar(steps: Iterator[S]) -> Iterator[S]:
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=None),
-        TextColumn("{task.percentage:>3.0f}%"),
-        TimeElapsedColumn(),
+        TimeRemainingColumn(compact=True),
         TextColumn("left"),
-        TimeRemainingColumn(),
     )
     with Progress(*columns, console=err, refresh_per_second=REDRAWS, transient=True) as bar:
-        task = bar.add_task("reading data", total=1.0)
+        task = bar.add_task("reading data", total=None)
         figures = ""
         for step in steps:
             figures = validation(step.record) if step.record else figures
-            words = f"epoch {step.epoch}/{step.epochs}  loss {step.loss:.4f}{figures}"
-            bar.update(task, completed=step.fraction, description=words)
+            words = f"epoch {step.epoch}/{step.epochs}  loss {step.loss:.3f}{figures}"
+            bar.update(task, total=1.0, completed=step.fraction, description=words)
+            if step.stopped:
+                bar.update(task, total=None, description="measuring and drawing")
             yield step
 
 
 def _lines(steps: Iterator[S]) -> Iterator[S]:
-    began = written = time.perf_counter()
+    written = time.perf_counter()
     for step in steps:
         now = time.perf_counter()
-        last = step.record is not None and (step.epoch == step.epochs or step.stopped)
-        if step.record and (now - written >= LINE_EVERY or last):
+        if step.record and step.epochs > 1 and (now - written >= LINE_EVERY or step.stopped):
             written = now
-            words = f"epoch {step.epoch}/{step.epochs}  loss {step.loss:.4f}"
-            err.print(f"{words}{validation(step.record)}  {now - began:.0f} s")
+            err.print(
+                f"epoch {step.epoch}/{step.epochs}  loss {step.loss:.4f}{validation(step.record)}"
+            )
         yield step
 
 
@@ -79,22 +80,42 @@ def validation(record: Mapping[str, int | float]) -> str:
     if not names:
         return ""
     name = next((n for n in names if n != "validation_loss"), names[0])
-    return f"  {name.replace('_', ' ')} {figure(name, record[name])}"
+    return f"  {name.removeprefix('validation_')} {figure(name, record[name])}"
 
 
-def figure(name: str, value: float) -> str:
-    """A number as people write it: errors and accuracies in per cent."""
+def figure(name: str, value: float | None) -> str:
+    """A number as people write it: errors and accuracies in per cent, a dash for none."""
+    if value is None or math.isnan(value):
+        return "–"
     if name.endswith(("error", "accuracy")):
         return f"{100 * value:.2f} %"
     return f"{value:.4g}"
 
 
 def say(text: str, quiet: bool = False) -> None:
-    """One line for a person; never mixed into what a program reads."""
+    """A line for a person; never mixed into what a program reads."""
     if not quiet:
-        err.print(text, soft_wrap=True)
+        err.print(text)
+
+
+def to_json(value: object, indent: int | None = 2) -> str:
+    """JSON proper: what is not a finite number becomes null."""
+    return json.dumps(
+        finite(value), indent=indent, ensure_ascii=False, allow_nan=False, default=str
+    )
+
+
+def finite(value: Any) -> Any:
+    """The value with null for every number that JSON cannot write."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: finite(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(part) for part in value]
+    return value
 
 
 def print_json(value: object) -> None:
     """One JSON object on standard output."""
-    print(json.dumps(value, indent=2, ensure_ascii=False))
+    print(to_json(value))

@@ -8,10 +8,19 @@ import numpy as np
 from jaxtyping import Float
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 
 from chainrule.errors import InputError
-from chainrule.report.style import INK, PALETTE, QUIET, End, canvas, drawn, in_per_cent, label_ends
+from chainrule.report.style import (
+    INK,
+    PALETTE,
+    QUIET,
+    End,
+    canvas,
+    drawn,
+    in_per_cent,
+    in_powers,
+    label_ends,
+)
 
 COLOURS = {"train": PALETTE[1], "validation": PALETTE[0], "test": PALETTE[2]}
 SHARES = ("error", "accuracy")
@@ -21,29 +30,38 @@ DOTS = 40  # with more epochs than this a marker on each would hide the line
 
 @drawn
 def learning_curves(
-    history: Sequence[Mapping[str, SupportsFloat]], published: tuple[str, float] | None = None
+    history: Sequence[Mapping[str, SupportsFloat]],
+    published: tuple[str, float] | None = None,
+    kept: int | None = None,
 ) -> Figure:
-    """The loss on the left, then a panel for each metric; a ring on the best validation epoch.
+    """The loss on the left, then a panel for each metric; a ring on one validation epoch.
+
+    The ring marks the epoch whose weights were `kept`, or in each panel the best one if None.
 
     One mapping per epoch, with keys such as `epoch`, `train_loss`, `validation_error`; a key may
     be missing from some epochs. `published` is a label and a value, drawn as a dashed line in the
-    panel whose metric the label names, else in the first panel after the loss.
+    panel whose metric the label names, else in the first panel after the loss. The training loss
+    is taken to be the mean over the epoch while the weights move, and labelled so.
     """
     panels = _panels(history)
     epochs = _column(history, "epoch") if "epoch" in history[0] else np.arange(len(history)) + 1.0
-    columns = min(len(panels), 2)
+    if kept is not None and kept not in epochs:
+        raise InputError(
+            f"expected kept to be an epoch from {epochs[0]:.0f} to {epochs[-1]:.0f}, got {kept}"
+        )
+    columns = len(panels) if len(panels) <= 3 else 2 if len(panels) == 4 else 3
     rows = ceil(len(panels) / columns)
-    figure = canvas(8.0 if columns == 1 else 11.0, 4.8 * rows)
+    figure = canvas((8.0, 11.0, 16.0)[columns - 1], 4.8 * rows)
     grid = figure.subplots(rows, columns, squeeze=False).ravel()
     for axes in grid[len(panels) :]:
         axes.remove()
     home = _home(list(panels), published[0]) if published else None
     for axes, (metric, series) in zip(grid, panels.items(), strict=False):
-        _panel(axes, metric, epochs, series)
+        _panel(axes, metric, epochs, series, kept)
         if published and metric == home:
             _published(axes, metric, *published)
         ends = [
-            End(values[np.isfinite(values)][-1], split, COLOURS[split])
+            End(values[np.isfinite(values)][-1], _name(split, metric), COLOURS[split])
             for split, values in series.items()
         ]
         label_ends(axes, ends)
@@ -88,24 +106,55 @@ def _panel(
     metric: str,
     epochs: Float[np.ndarray, " epochs"],
     series: Mapping[str, Float[np.ndarray, " epochs"]],
+    kept: int | None,
 ) -> None:
-    title = metric.replace("_", " ")
     for split, values in series.items():
         known = np.isfinite(values)
         dot = "o" if known.sum() <= DOTS else ""
         axes.plot(epochs[known], values[known], dot + "-", color=COLOURS[split], ms=5, label=split)
+    axes.set_title(metric.replace("_", " "))
     if "validation" in series:
-        best = _best(metric, series["validation"])
-        value = series["validation"][best]
-        axes.plot(epochs[best], value, "o", ms=13, mfc="none", mec=INK, mew=1.8, label="best")
-        title += f": best {_written(metric, value)} at epoch {epochs[best]:.0f}"
-    axes.set_title(title)
+        _ring(axes, metric, epochs, series["validation"], kept)
     axes.set_xlabel("epoch")
-    axes.xaxis.set_major_locator(MaxNLocator(7, integer=True))
+    axes.set_xticks(_ticks(int(epochs[0]), int(epochs[-1])))
     axes.margins(x=0.03, y=0.08)
-    if len(epochs) == 1:
-        axes.set_xticks(epochs)
     _scale(axes, metric, np.concatenate(list(series.values())))
+
+
+def _ring(
+    axes: Axes,
+    metric: str,
+    epochs: Float[np.ndarray, " epochs"],
+    values: Float[np.ndarray, " epochs"],
+    kept: int | None,
+) -> None:
+    """A ring on the kept or the best epoch, which the title names."""
+    place = _best(metric, values) if kept is None else int(np.flatnonzero(epochs == kept)[0])
+    value, epoch = values[place], f"{epochs[place]:.0f}"
+    if not np.isfinite(value):
+        return
+    name = "best" if kept is None else "kept"
+    axes.plot(epochs[place], value, "o", ms=13, mfc="none", mec=INK, mew=1.8, label=name)
+    written = _written(metric, value)
+    said = (
+        f": best {written} at epoch {epoch}" if kept is None else f", kept epoch {epoch}: {written}"
+    )
+    axes.set_title(axes.get_title(loc="left") + said)
+
+
+def _ticks(first: int, last: int) -> list[int]:
+    """The first epoch, the last one, and round numbers between."""
+    steps = (digit * 10**power for power in range(12) for digit in (1, 2, 5))
+    step = next(step for step in steps if last - first <= 6 * step)
+    between = range(first - first % step, last, step)
+    return sorted(
+        {first, last, *(e for e in between if first < e - step / 3 and e + step / 3 < last)}
+    )
+
+
+def _name(split: str, metric: str) -> str:
+    """The training loss is a mean over moving weights, so validation may well lie below it."""
+    return "train, during\nthe epoch" if (split, metric) == ("train", "loss") else split
 
 
 def _scale(axes: Axes, metric: str, values: Float[np.ndarray, " values"]) -> None:
@@ -115,6 +164,7 @@ def _scale(axes: Axes, metric: str, values: Float[np.ndarray, " values"]) -> Non
         in_per_cent(axes.yaxis)
     elif metric == "loss" and 0 < 30 * low < high:
         axes.set_yscale("log")
+        in_powers(axes.yaxis)
 
 
 def _published(axes: Axes, metric: str, label: str, value: float) -> None:
@@ -129,6 +179,7 @@ def _published(axes: Axes, metric: str, label: str, value: float) -> None:
         textcoords="offset points",
         va="bottom" if rising else "top",
         color=QUIET,
+        bbox={"fc": "white", "ec": "none", "alpha": 0.7, "pad": 1},
     )
     low, high = axes.get_ylim()
     room = 0.14 * (high - low) if axes.get_yscale() == "linear" else 0.4 * value

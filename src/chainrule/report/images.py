@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from chainrule.errors import InputError
 from chainrule.report.checks import array, labels, same_lengths
-from chainrule.report.style import FAINT, QUIET, canvas, drawn
+from chainrule.report.style import FAINT, QUIET, canvas, drawn, shortened
 
 MOST_MISTAKES = 24
 MOST_PATTERNS = 10
@@ -56,13 +56,16 @@ def worst_mistakes(
     worst = wrong[np.argsort(-confidence[wrong], kind="stable")][:MOST_MISTAKES]
     if not len(worst):
         return _note(f"no mistakes among {len(truth)} examples")
+    names = shortened(classes, longest=14)
     captions = [
-        f"{classes[truth[i]]} → {classes[predicted[i]]}, {100 * confidence[i]:.0f} %" for i in worst
+        f"{names[truth[i]]} → {names[predicted[i]]}, {100 * confidence[i]:.0f} %" for i in worst
     ]
-    columns = 8 if max(map(len, captions)) <= 12 else 6
-    figure = image_grid(images[worst], captions, columns)
-    if max(map(len, captions)) > 12:
-        figure.set_size_inches(2.1 * columns, figure.get_figheight() * 1.25)
+    narrow = max(map(len, captions)) <= 12
+    if not narrow:
+        captions = [caption.replace(" → ", " →\n") for caption in captions]
+    figure = image_grid(images[worst], captions, columns=8 if narrow else 6)
+    if not narrow:
+        figure.set_size_inches(max(5.0, 2.1 * min(6, len(worst))), figure.get_figheight() * 1.4)
     figure.suptitle(f"mistakes: {len(wrong)} of {len(truth)}, the surest first", fontsize=15)
     return figure
 

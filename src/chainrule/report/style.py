@@ -18,12 +18,15 @@ from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter
+from matplotlib.ticker import FuncFormatter, LogFormatter
 
 from chainrule.errors import InputError
 
 PALETTE = ("#004488", "#E07B00", "#1B7F5C", "#56B4E9", "#661100", "#CC3311")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+LONGEST = 18  # characters of a class name in a figure
+NO_WIDTH = "\u200b"
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 INK = "#222222"
 QUIET = "#6B7280"
 FAINT = "#E5E7EB"
@@ -54,6 +57,7 @@ drawn = matplotlib.style.context(
             "grid.color": FAINT,
             "grid.linewidth": 0.7,
             "text.color": INK,
+            "text.parse_math": False,  # a class may be called $a_$
             "xtick.color": QUIET,
             "ytick.color": QUIET,
             "xtick.labelcolor": INK,
@@ -65,6 +69,19 @@ drawn = matplotlib.style.context(
         },
     ]
 )
+
+
+class Powers(LogFormatter):
+    """0.01, 1, 100, and beyond that 10⁵ or 2·10⁻⁴, in plain characters."""
+
+    def __call__(self, x: float, pos: int | None = None) -> str:
+        if not super().__call__(x, pos):
+            return ""
+        if 1e-3 <= x < 1e4:
+            return f"{x:.4g}"
+        mantissa, exponent = f"{x:.0e}".split("e")
+        power = "10" + str(int(exponent)).translate(RAISED)
+        return power if mantissa == "1" else f"{mantissa}·{power}"
 
 
 class End(NamedTuple):
@@ -98,14 +115,35 @@ def tint(name: str, strength: float) -> tuple[float, float, float]:
     return float(red), float(green), float(blue)
 
 
+def shortened(names: Sequence[str], longest: int = LONGEST) -> list[str]:
+    """Names on one line that fit: cut at the end, or in the middle where the ends differ."""
+    plain = [" ".join(name.split()) for name in names]
+    cut = [_cut(name, longest, 0) for name in plain]
+    short = [
+        _cut(name, longest, longest // 2) if cut.count(first) > 1 else first
+        for name, first in zip(plain, cut, strict=True)
+    ]
+    # matplotlib leaves names with a leading underscore out of legends.
+    return [f"{NO_WIDTH}{name}" if name.startswith("_") else name for name in short]
+
+
+def _cut(name: str, longest: int, last: int) -> str:
+    """At most `longest` characters, of which the `last` ones are the end of the name."""
+    if len(name) <= longest:
+        return name
+    return f"{name[: longest - 1 - last].rstrip()}…{name[len(name) - last :].lstrip()}"
+
+
 def label_ends(axes: Axes, ends: Sequence[End], gap: float = 0.075) -> None:
     """Names each line to the right of its end, pushed apart where two would collide."""
     axes.set_ylim(axes.get_ylim())
     to_axes = axes.transData + axes.transAxes.inverted()
     ends = sorted(ends)
     heights = [float(to_axes.transform((axes.get_xlim()[1], end.height))[1]) for end in ends]
+    lines = [1 + end.text.count("\n") for end in ends]
     for lower, upper in pairwise(range(len(ends))):
-        heights[upper] = max(heights[upper], heights[lower] + gap)
+        apart = gap * (lines[lower] + lines[upper]) / 2
+        heights[upper] = max(heights[upper], heights[lower] + apart)
     for end, height in zip(ends, heights, strict=True):
         axes.text(1.02, height, end.text, color=end.colour, va="center", transform=axes.transAxes)
 
@@ -121,6 +159,12 @@ def legend_below(figure: Figure) -> None:
 def in_per_cent(axis: Axis) -> None:
     """Writes 0.025 as 2.5 %."""
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:.4g} %"))
+
+
+def in_powers(axis: Axis) -> None:
+    """Labels a logarithmic axis without mathematical typesetting."""
+    axis.set_major_formatter(Powers())
+    axis.set_minor_formatter(Powers())
 
 
 def save(figure: Figure, path: str | Path) -> Path:

@@ -5,6 +5,7 @@ from typing import Any
 
 from rich import box
 from rich.table import Table
+from rich.text import Text
 
 from chainrule.report.console import figure
 
@@ -43,13 +44,13 @@ def result_table(result: Mapping[str, Any]) -> Table:
     for published in result["published"]:
         split, _, metric = published["metric"].partition(" ")
         cells = [figure(metric, published["value"]) if split == s else "" for s in SPLITS]
-        table.add_row(f"[italic]{metric} in {published['source']}[/]", *cells)
+        table.add_row(Text(f"{metric} in {published['source']}", "italic"), *cells)
     return table
 
 
 def _add_method(table: Table, name: str, metrics: Mapping[str, Mapping[str, float]]) -> None:
     """One row per metric; the method's name heads them."""
-    table.add_row(f"[bold]{name}[/]")
+    table.add_row(Text(name, "bold"))
     measured = list(dict.fromkeys(metric for split in metrics.values() for metric in split))
     for metric in measured:
         cells = (
@@ -60,13 +61,13 @@ def _add_method(table: Table, name: str, metrics: Mapping[str, Mapping[str, floa
     table.add_section()
 
 
-def predictions_table(rows: Sequence[Sequence[str]], header: Sequence[str]) -> Table:
+def predictions_table(rows: Sequence[Mapping[str, str]]) -> Table:
     """One row per example."""
     table = Table(box=box.SIMPLE_HEAD)
-    for column in header:
-        table.add_column(column, justify="right")
+    for column in rows[0]:
+        table.add_column(column, justify="left" if column == "input" else "right")
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*map(Text, row.values()))
     return table
 
 
@@ -78,6 +79,6 @@ def verdict_table(verdicts: Mapping[str, Mapping[str, Any]]) -> Table:
     table.add_column("measured", justify="right")
     table.add_column("", no_wrap=True)
     for name, verdict in verdicts.items():
-        holds = "[green]holds[/]" if verdict["holds"] else "[bold red]FAILS[/]"
+        holds = Text("holds", "green") if verdict["holds"] else Text("FAILS", "bold red")
         table.add_row(name, verdict["predicted"], figure("", verdict["measured"]), holds)
     return table
