@@ -94,16 +94,17 @@ def test_two_relus_compute_xor() -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"norm": "weight"}, "no norm 'weight'"),
+        ({"norm": "group"}, "no norm 'group'"),
         ({"activation": "sine"}, "no activation 'sine'"),
         ({"initialisation": "luck"}, "no initialisation 'luck'"),
         ({"dropout": 1.0}, "probability below 1"),
+        ({"hidden": [0]}, "at least one unit, got 4-0-2"),
         ({"dropout": [0.1, 0.1]}, "each of the 1 hidden"),
     ],
 )
 def test_wrong_settings_are_refused_by_name(wrong: dict, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        MLP(4, [3], 2, **wrong)
+        MLP(**{"inputs": 4, "hidden": [3], "outputs": 2, **wrong})
 
 
 @settings(max_examples=15, deadline=None)

@@ -1,11 +1,14 @@
 """Inverted dropout: its mean, its rate, and that nothing happens outside training."""
 
+import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from torch import Tensor
+from torch import Tensor, nn
 
-from chainrule.nn.dropout import dropout, mask
+from chainrule.errors import InputError
+from chainrule.models.feedforward.mlp import MLP
+from chainrule.nn.dropout import dropout, mask, monte_carlo
 
 
 @given(st.floats(0.01, 0.99))
@@ -44,3 +47,47 @@ def test_gradients_flow_through_the_kept_units_only() -> None:
     out = dropout(h, 0.3, training=True)
     out.sum().backward()
     assert torch.equal(h.grad, out.detach())
+
+
+def test_monte_carlo_of_a_linear_layer_has_the_exact_mean_and_spread() -> None:
+    """Σ_i w_i h_i m_i / p has mean wᵀh and variance (1 - p)/p Σ w_i² h_i² (L exercise 10.5)."""
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Dropout(0.3), nn.Linear(6, 1))
+    x, samples = torch.randn(4, 6), 4000
+    found = monte_carlo(model, x, samples)
+    variance = 0.3 / 0.7 * (model[1].weight.square() * x.square()).sum(1, keepdim=True).detach()
+    error = (found.mean - model.eval()(x).detach()).abs()
+    assert (error < 5 * (variance / samples).sqrt()).all()
+    torch.testing.assert_close(found.spread, variance.sqrt(), rtol=0.1, atol=0)
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_monte_carlo_leaves_model_and_generator_as_they_were(training: bool) -> None:
+    model = MLP(4, [8], 3, dropout=0.5, norm="batch").train(training)
+    weights = {name: t.clone() for name, t in model.state_dict().items()}
+    state = torch.get_rng_state()
+    monte_carlo(model, torch.randn(5, 4, generator=torch.Generator().manual_seed(0)))
+    assert torch.equal(torch.get_rng_state(), state)
+    assert all(part.training == training for part in model.modules())
+    assert all(torch.equal(t, weights[name]) for name, t in model.state_dict().items())
+
+
+def test_batch_normalisation_stays_in_evaluation_so_examples_do_not_mix() -> None:
+    model = MLP(4, [8], 3, dropout=0.0, norm="batch").eval()
+    x = torch.randn(5, 4)
+    found = monte_carlo(model, x, samples=2)
+    torch.testing.assert_close(found.mean, model(x).detach())
+    assert not found.spread.any()
+
+
+def test_monte_carlo_repeats_under_its_seed_and_averages_what_it_is_told() -> None:
+    model, x = MLP(4, [8], 3, dropout=0.5), torch.randn(5, 4)
+    one = monte_carlo(model, x, 10, seed=1, transform=lambda f: f.softmax(1))
+    assert torch.equal(one.mean, monte_carlo(model, x, 10, 1, lambda f: f.softmax(1)).mean)
+    assert not torch.equal(one.mean, monte_carlo(model, x, 10, 2, lambda f: f.softmax(1)).mean)
+    torch.testing.assert_close(one.mean.sum(1), torch.ones(5))
+
+
+def test_one_sample_has_no_spread() -> None:
+    with pytest.raises(InputError, match="at least 2 samples"):
+        monte_carlo(nn.Identity(), torch.ones(1), samples=1)

@@ -10,15 +10,40 @@ from chainrule.nn.initialisation import INITIALISATIONS, initialise
 n, m = 400, 200
 
 
-@pytest.mark.parametrize(
-    ("name", "variance"),
-    [("kaiming", 2 / n), ("xavier", 2 / (n + m)), ("lecun", 1 / n), ("normal", 1e-4)],
-)
-def test_the_variance_is_the_scheme(name: str, variance: float) -> None:
+VARIANCES = {
+    "kaiming": 2 / n,
+    "xavier": 2 / (n + m),
+    "lecun": 1 / n,
+    "normal": 1e-4,
+    "kaiming-uniform": 2 / n,
+    "xavier-uniform": 2 / (n + m),
+    "lecun-uniform": 1 / n,
+    "uniform": 1e-4,
+}
+
+
+@pytest.mark.parametrize("name", VARIANCES)
+@pytest.mark.parametrize("layer", [nn.Linear(n, m), nn.Conv2d(16, 8, 5)], ids=["linear", "conv"])
+def test_the_variance_is_the_scheme(name: str, layer: nn.Module) -> None:
+    """A convolution of 16 to 8 channels by 5×5 windows has n = 400 and m = 200."""
     torch.manual_seed(0)
+    W = initialise(layer, name).weight
+    # The sample variance of N normal numbers strays by a factor √(2/N); N is 3,200 at least.
+    assert W.var().item() == pytest.approx(VARIANCES[name], rel=5 * (2 / W.numel()) ** 0.5)
+    assert abs(W.mean().item()) < 5 * (VARIANCES[name] / W.numel()) ** 0.5
+
+
+@pytest.mark.parametrize("name", [name for name in VARIANCES if "uniform" in name])
+def test_uniform_weights_lie_within_root_three_sigma(name: str) -> None:
     W = initialise(nn.Linear(n, m), name).weight
-    # The sample variance of 80,000 normal numbers strays by a factor √(2 / 80,000) = 0.5 %.
-    assert W.var().item() == pytest.approx(variance, rel=0.025)
+    bound = (3 * VARIANCES[name]) ** 0.5
+    assert 0.99 * bound < W.abs().max().item() <= bound * (1 + 1e-6)
+
+
+@pytest.mark.parametrize(("name", "value"), [("zero", 0.0), ("constant", 0.1)])
+def test_constant_weights_show_the_symmetry(name: str, value: float) -> None:
+    W = initialise(nn.Conv1d(2, 3, 2), name).weight
+    assert torch.equal(W, torch.full_like(W, value))
 
 
 def test_orthogonal_weights_have_singular_values_one() -> None:

@@ -1,1 +1,1 @@
-"""How weights change: losses, metrics, optimisers, schedules, gradients by hand."""
+"""How weights change: losses, metrics, optimisers, regularisers, augmentation, backpropagation."""

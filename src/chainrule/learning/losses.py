@@ -45,6 +45,11 @@ def cross_entropy(
     return F.cross_entropy(output, y, reduction="none")
 
 
+def uniform_cross_entropy(output: Float[Tensor, "batch classes"]) -> Float[Tensor, " batch"]:
+    """-1/K Σ_k log softmax(f)_k: the cross-entropy of a label that could be any class."""
+    return output.logsumexp(-1) - output.mean(-1)
+
+
 def hinge(output: Float[Tensor, " batch"], y: Int[Tensor, " batch"]) -> Float[Tensor, " batch"]:
     """max(0, 1 - (2y - 1) f)."""
     return (1 + (1 - 2 * y) * output).clamp_min(0)

@@ -31,7 +31,9 @@ def accuracy(output: Float[Tensor, "batch *classes"], y: Int[Tensor, " batch"]) 
 
 
 def auc(output: Float[Tensor, "batch *classes"], y: Int[Tensor, " batch"]) -> float:
-    """Area under the ROC curve of a two-class model."""
+    """Area under the ROC curve of a two-class model; NaN where only one class is present."""
+    if len(y.unique()) < 2:
+        return float("nan")
     from sklearn.metrics import roc_auc_score
 
     score = output if output.ndim == 1 else output[:, 1] - output[:, 0]
@@ -58,3 +60,4 @@ CLASSIFICATION: Mapping[str, Metric] = {"error": error, "accuracy": accuracy}
 TWO_CLASSES: Mapping[str, Metric] = {**CLASSIFICATION, "auc": auc}
 REGRESSION: Mapping[str, Metric] = {"rmse": rmse, "mae": mae, "r2": r2}
 GREATER_IS_BETTER = frozenset({"accuracy", "auc", "r2"})
+SMALLER_IS_BETTER = frozenset({"loss", "error", "rmse", "mae"})

@@ -1,5 +1,6 @@
 """What training minimises and what is reported: a loss, and metrics beside it."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -7,7 +8,7 @@ from torch import Tensor
 
 from chainrule.learning import losses, metrics
 from chainrule.learning.losses import Loss
-from chainrule.learning.metrics import Metric
+from chainrule.learning.metrics import GREATER_IS_BETTER, SMALLER_IS_BETTER, Metric
 
 Augment = Callable[[Tensor], Tensor]
 
@@ -22,6 +23,7 @@ class Objective:
         validation split, such as a teacher's answers or weights.
     inputs: how many tensors of a split go into the model; the others are targets.
     augment: changes the first input of a training batch; it draws from torch's generator.
+    greater, smaller: the metrics of which more, or less, is better; early stopping must know.
     """
 
     loss: Loss = losses.cross_entropy
@@ -29,10 +31,18 @@ class Objective:
     training_loss: Loss | None = None
     inputs: int = 1
     augment: Augment | None = None
+    greater: frozenset[str] = GREATER_IS_BETTER
+    smaller: frozenset[str] = SMALLER_IS_BETTER
 
     @property
     def minimised(self) -> Loss:
         return self.training_loss or self.loss
+
+    def cost(self, monitor: str, value: float) -> float:
+        """The value with its sign turned where more is better; a NaN is never better."""
+        if math.isnan(value):
+            return math.inf
+        return -value if monitor in self.greater else value
 
 
 CLASSES = Objective(losses.cross_entropy, metrics.CLASSIFICATION)

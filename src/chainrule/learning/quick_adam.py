@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from chainrule.errors import InputError
+
 
 class Lists(NamedTuple):
     """The kernel's arguments for one group of parameters."""
@@ -26,12 +28,14 @@ class Lists(NamedTuple):
 
 
 class QuickAdam(torch.optim.Adam):
-    """torch.optim.Adam for parameters on the CPU that all receive gradients in every step."""
+    """torch.optim.Adam for parameters on the CPU."""
 
     kernel = staticmethod(torch._fused_adam_)
 
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options, fused=True)
+    def __init__(self, params: Any, lr: float = 1e-3, **options: Any) -> None:
+        if options.get("amsgrad") or options.get("maximize"):
+            raise InputError("QuickAdam knows neither amsgrad nor maximize; use torch.optim.Adam")
+        super().__init__(params, lr, fused=True, **options)
         self.lists: list[Lists] = []
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
@@ -42,11 +46,16 @@ class QuickAdam(torch.optim.Adam):
     def step(self, closure: Callable[[], Any] | None = None) -> None:  # type: ignore[override]
         if not self.lists:
             self.lists = [self._lists(group["params"]) for group in self.param_groups]
-        for group, (parameters, m, v, t) in zip(self.param_groups, self.lists, strict=True):
-            t[0].add_(1)
+        for group, lists in zip(self.param_groups, self.lists, strict=True):
+            parameters, m, v, t = lists
+            grads = [p.grad for p in parameters if p.grad is not None]
+            if len(grads) < len(parameters):
+                used = [i for i, p in enumerate(parameters) if p.grad is not None]
+                parameters, m, v, t = ([part[i] for i in used] for part in lists)
+            torch._foreach_add_(t, 1)
             self.kernel(
                 parameters,
-                [p.grad for p in parameters],  # type: ignore[misc]
+                grads,
                 m,
                 v,
                 [],
@@ -66,7 +75,7 @@ class QuickAdam(torch.optim.Adam):
                 p.grad = None
 
     def _lists(self, parameters: list[Tensor]) -> Lists:
-        """State of one group; its parameters share one step counter."""
+        """State of one group, made where there is none yet."""
         for p in parameters:
             if p not in self.state:
                 zero = torch.zeros_like(p, memory_format=torch.preserve_format)
@@ -75,15 +84,10 @@ class QuickAdam(torch.optim.Adam):
                     "exp_avg": zero,
                     "exp_avg_sq": zero.clone(),
                 }
-        t = self.state[parameters[0]]["step"]
-        for p in parameters:
-            self.state[p]["step"] = t
-        return Lists(
-            parameters,
-            [self.state[p]["exp_avg"] for p in parameters],
-            [self.state[p]["exp_avg_sq"] for p in parameters],
-            [t] * len(parameters),
+        m, v, t = (
+            [self.state[p][key] for p in parameters] for key in ("exp_avg", "exp_avg_sq", "step")
         )
+        return Lists(parameters, m, v, t)
 
 
 class QuickAdamW(QuickAdam):

@@ -1,17 +1,24 @@
 """Schedules: the learning rate as a function of the step.
 
-    constant    η
-    cosine      η ½ (1 + cos π t/T)
-    one-cycle   up from η/25 over the first 30 % of the steps, then down to η/10⁴, both by cosine
+    constant         η
+    step             η / 10 from half of the steps on, η / 100 from three quarters on
+    exponential      η γ^(t/T),                    γ = 0.01
+    cosine           η ½ (1 + cos π t/T)
+    warm-up          up from η/100 over the first 5 % of the steps in a straight line, then η
+    warm-up-cosine   the same, then down to 0 by cosine
+    inverse-sqrt     up in a straight line over the first 4 %, then η √(0.04 T/t): the transformer's
+    one-cycle        up from η/25 over the first 30 %, then down to η/10⁴, both by cosine
 
 Each returns the factor on η, a function of t/T alone, so a resumed run needs no state for it.
-Smith and Topin (2018), Loshchilov and Hutter (2017). Notes: L "Gradient descent".
+He et al. (2016), Loshchilov and Hutter (2017), Vaswani et al. (2017), Smith and Topin (2018).
+Notes: L "Gradient descent".
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from chainrule.errors import InputError
+from chainrule.registry import unknown
 
 Schedule = Callable[[float], float]
 
@@ -21,9 +28,36 @@ def constant(progress: float) -> float:
     return 1.0
 
 
+def step(progress: float, drops: Sequence[float] = (0.5, 0.75), factor: float = 0.1) -> float:
+    """γᵏ after k drops."""
+    return factor ** sum(progress >= drop for drop in drops)
+
+
+def exponential(progress: float, end: float = 0.01) -> float:
+    """γ^(t/T)."""
+    return end**progress
+
+
 def cosine(progress: float) -> float:
     """½ (1 + cos π t/T)."""
     return 0.5 * (1 + math.cos(math.pi * progress))
+
+
+def warm_up(progress: float, rise: float = 0.05, start: float = 0.01) -> float:
+    """From `start` up to 1 at `rise` in a straight line, then 1."""
+    return min(1.0, start + (1 - start) * progress / rise)
+
+
+def warm_up_cosine(progress: float, rise: float = 0.05, start: float = 0.01) -> float:
+    """Warm-up, then ½ (1 + cos π s) with s the share of the remaining steps."""
+    if progress < rise:
+        return warm_up(progress, rise, start)
+    return cosine((progress - rise) / (1 - rise))
+
+
+def inverse_sqrt(progress: float, rise: float = 0.04, start: float = 0.01) -> float:
+    """Warm-up, then √(rise · T/t)."""
+    return warm_up(progress, rise, start) if progress < rise else math.sqrt(rise / progress)
 
 
 def one_cycle(
@@ -37,7 +71,12 @@ def one_cycle(
 
 SCHEDULES: Mapping[str, Schedule] = {
     "constant": constant,
+    "step": step,
+    "exponential": exponential,
     "cosine": cosine,
+    "warm-up": warm_up,
+    "warm-up-cosine": warm_up_cosine,
+    "inverse-sqrt": inverse_sqrt,
     "one-cycle": one_cycle,
 }
 
@@ -45,5 +84,5 @@ SCHEDULES: Mapping[str, Schedule] = {
 def schedule(name: str) -> Schedule:
     """The schedule of that name."""
     if name not in SCHEDULES:
-        raise InputError(f"there is no schedule {name!r}; known: {', '.join(SCHEDULES)}")
+        raise InputError(unknown("schedule", name, list(SCHEDULES)))
     return SCHEDULES[name]

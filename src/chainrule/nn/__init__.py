@@ -1,1 +1,1 @@
-"""Parts that two or more models share: activations, initial weights, regions of ReLU layers."""
+"""Parts that two or more models share: activations, initial weights, dropout, norms, regions."""

@@ -1,23 +1,47 @@
-"""Inverted dropout, four times faster than torch's on a CPU.
+"""Inverted dropout, four times faster than torch's on a CPU, and the ensemble that it trains.
 
     h̃ = m ⊙ h / p,    m_i ~ Bernoulli(p),    p = 1 - rate        so that E h̃ = h
+    p(y | x) = E_m p(y | x, m) ≈ 1/S Σ_s p(y | x, m_s)            Monte Carlo with dropout on
 
 torch draws one random number per unit; here one draw of 64 bits serves four units. That rounds
 the keep probability p to a multiple of 2⁻¹⁶; the division uses the rounded p, so the mean is exact.
- Srivastava et al. (2014), JMLR 15. Notes: L "Dropout", exercise 10.5.
+Srivastava et al. (2014), JMLR 15; Gal and Ghahramani (2016). Notes: J 8.4, L "Dropout",
+exercise 10.5.
 """
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Float
-from torch import Tensor
+from jaxtyping import Float, Int16
+from torch import Tensor, nn
+
+from chainrule.errors import InputError
 
 LEVELS = 2**16
+
+MASKS: ContextVar[Callable[[Tensor, float], Tensor] | None] = ContextVar("MASKS", default=None)
+"""Who gives the masks instead of `mask`; training many networks at once draws them beforehand."""
+
+
+class Prediction(NamedTuple):
+    """Mean and standard deviation over sampled networks."""
+
+    mean: Tensor
+    spread: Tensor
 
 
 def dropout(h: Float[Tensor, "*shape"], rate: float, training: bool) -> Float[Tensor, "*shape"]:
     """h̃ = m ⊙ h / p in training, h otherwise."""
-    if not training or rate == 0:
+    if not training:
+        return h
+    masks = MASKS.get()
+    if masks is not None:
+        return h * masks(h, rate)
+    if rate == 0:
         return h
     if h.device.type != "cpu":
         return F.dropout(h, rate)
@@ -26,7 +50,49 @@ def dropout(h: Float[Tensor, "*shape"], rate: float, training: bool) -> Float[Te
 
 def mask(h: Float[Tensor, "*shape"], rate: float) -> Float[Tensor, "*shape"]:
     """m / p: zeros for the dropped units, 1/p for the others."""
-    kept = max(1, round((1 - rate) * LEVELS))
-    words = torch.empty((h.numel() + 3) // 4, dtype=torch.int64, device=h.device)
-    draws = words.random_(-(2**63), None).view(torch.int16)[: h.numel()].view(h.shape)
-    return (draws < kept - LEVELS // 2).to(h.dtype).mul_(LEVELS / kept)
+    kept = kept_levels(rate)
+    return (draws(h.numel()).view(h.shape) < kept - LEVELS // 2).to(h.dtype).mul_(LEVELS / kept)
+
+
+def draws(number: int, generator: torch.Generator | None = None) -> Int16[Tensor, " number"]:
+    """Uniform numbers from -2¹⁵ to 2¹⁵ - 1, four to a draw of the generator."""
+    words = torch.empty((number + 3) // 4, dtype=torch.int64)
+    return words.random_(-(2**63), None, generator=generator).view(torch.int16)[:number]
+
+
+def kept_levels(rate: float) -> int:
+    """p in units of 2⁻¹⁶."""
+    return max(1, round((1 - rate) * LEVELS))
+
+
+def monte_carlo(
+    model: nn.Module,
+    x: Tensor,
+    samples: int = 30,
+    seed: int = 0,
+    transform: Callable[[Tensor], Tensor] = lambda output: output,
+) -> Prediction:
+    """1/S Σ_s t(f(x; m_s)) and the spread of its terms; for probabilities let t be the softmax.
+
+    The model keeps its mode, and torch's generator its state.
+    """
+    if samples < 2:
+        raise InputError(f"expected at least 2 samples, to see a spread, got {samples}")
+    devices = [x.device] if x.device.type == "cuda" else []
+    with dropping(model), torch.no_grad(), torch.random.fork_rng(devices):
+        torch.manual_seed(seed)
+        outputs = torch.stack([transform(model(x)) for _ in range(samples)])
+    return Prediction(outputs.mean(0), outputs.std(0))
+
+
+@contextmanager
+def dropping(model: nn.Module) -> Iterator[None]:
+    """Dropout on, batch normalisation as in evaluation; afterwards every part as it was."""
+    modes = [(part, part.training) for part in model.modules()]
+    try:
+        for part, _ in modes:
+            part.training = not hasattr(part, "running_mean")
+        yield
+    finally:
+        for part, mode in modes:
+            part.training = mode

@@ -1,37 +1,49 @@
-"""Initial weights of a linear layer W ∈ ℝᵐˣⁿ, by name; biases start at zero.
+"""Initial weights of a layer with n inputs and m outputs, by name; biases start at zero.
 
-    kaiming      N(0, 2/n)             half of the ReLUs are off
-    xavier       N(0, 2/(n + m))
-    lecun        N(0, 1/n)
-    normal       N(0, 0.01²)
-    orthogonal   all singular values 1
-    zero         0                     every unit of a layer stays the same
+    kaiming, kaiming-uniform   variance 2/n          half of the ReLUs are off; He et al. (2015)
+    xavier, xavier-uniform     variance 2/(n + m)    Glorot and Bengio (2010)
+    lecun, lecun-uniform       variance 1/n          Var (W x)_i = Var x_j; LeCun et al. (1998)
+    normal, uniform            variance 0.01²        whatever the size
+    orthogonal                 all singular values 1 (J prints eigenvalues ±1); Saxe et al. (2013)
+    zero, constant             0, 0.1                every unit of a layer stays the same
 
-Notes: J 8.1.
+A uniform law of variance σ² lies in ±√3 σ. A convolution's n and m count its whole window.
+Notes: J 8.1, A 1.3.2 (whose N(0, √(2/(n + m))) gives the standard deviation).
 """
 
 from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
 
 from torch import Tensor, nn
+from torch.nn import init
 
 from chainrule.errors import InputError
 
+SIGMA = 0.01
+Layer = TypeVar("Layer", bound=nn.Module)
+
 INITIALISATIONS: dict[str, Callable[[Tensor], Tensor]] = {
-    "kaiming": lambda W: nn.init.kaiming_normal_(W, nonlinearity="relu"),
-    "xavier": nn.init.xavier_normal_,
-    "lecun": lambda W: nn.init.kaiming_normal_(W, nonlinearity="linear"),
-    "normal": lambda W: nn.init.normal_(W, std=0.01),
-    "orthogonal": nn.init.orthogonal_,
-    "zero": nn.init.zeros_,
+    "kaiming": partial(init.kaiming_normal_, nonlinearity="relu"),
+    "kaiming-uniform": partial(init.kaiming_uniform_, nonlinearity="relu"),
+    "xavier": init.xavier_normal_,
+    "xavier-uniform": init.xavier_uniform_,
+    "lecun": partial(init.kaiming_normal_, nonlinearity="linear"),
+    "lecun-uniform": partial(init.kaiming_uniform_, nonlinearity="linear"),
+    "normal": partial(init.normal_, std=SIGMA),
+    "uniform": partial(init.uniform_, a=-(3**0.5) * SIGMA, b=3**0.5 * SIGMA),
+    "orthogonal": init.orthogonal_,
+    "zero": init.zeros_,
+    "constant": partial(init.constant_, val=0.1),
 }
 
 
-def initialise(layer: nn.Linear, name: str) -> nn.Linear:
-    """Draw the layer's weight from the scheme of that name; its bias becomes zero."""
+def initialise(layer: Layer, name: str) -> Layer:
+    """Draw the weight of a linear or convolutional layer by that scheme; its bias becomes zero."""
     if name not in INITIALISATIONS:
         known = ", ".join(INITIALISATIONS)
         raise InputError(f"there is no initialisation {name!r}; choose one of {known}")
-    INITIALISATIONS[name](layer.weight)
+    INITIALISATIONS[name](layer.weight)  # type: ignore[arg-type]
     if layer.bias is not None:
-        nn.init.zeros_(layer.bias)
+        init.zeros_(layer.bias)  # type: ignore[arg-type]
     return layer

@@ -3,7 +3,8 @@
     h_0 = x,   h_l = φ(W_l h_{l-1} + b_l),   f(x) = W_L h_{L-1} + b_L
 
 In training each hidden unit is dropped at its layer's rate, the others are divided by 1 - rate; a
-norm acts between the affine map and φ. Hidden units may be permuted without changing f.
+norm acts between the affine map and φ, or on the hidden weights (w = γ v / ‖v‖). Hidden units may
+be permuted without changing f.
 
 Rumelhart, Hinton and Williams (1986), Nature 323; dropout: Srivastava et al. (2014), JMLR 15.
 Notes: J 2.2 (where b ∈ ℝⁿ should read ℝᵐ), J 2.4, L "MLPs: mathematical formulation".
@@ -20,8 +21,14 @@ from chainrule.errors import InputError
 from chainrule.nn.activations import activation as activation_named
 from chainrule.nn.dropout import dropout
 from chainrule.nn.initialisation import initialise
+from chainrule.nn.normalisation import WeightNormLinear
 
-NORMS = {None: nn.Identity, "batch": nn.BatchNorm1d, "layer": nn.LayerNorm}
+NORMS = {
+    None: nn.Identity,
+    "batch": nn.BatchNorm1d,
+    "layer": nn.LayerNorm,
+    "weight": nn.Identity,  # it acts on the hidden layers' weights instead
+}
 
 
 class MLP(nn.Module):
@@ -42,13 +49,21 @@ class MLP(nn.Module):
         self.activation = activation_named(activation)
         self.rates = _per_layer(dropout, len(hidden))
         sizes = [inputs, *hidden, outputs]
+        if min(sizes) < 1:
+            widths = "-".join(map(str, sizes))
+            raise InputError(f"every layer needs at least one unit, got {widths}")
         bias = [True] * len(hidden) + [output_bias]
         self.layers = nn.ModuleList(
             initialise(nn.Linear(m, n, bias=b), initialisation)
             for (m, n), b in zip(pairwise(sizes), bias, strict=True)
         )
         if norm not in NORMS:
-            raise InputError(f"there is no norm {norm!r}; choose 'batch', 'layer' or None")
+            raise InputError(
+                f"there is no norm {norm!r}; choose 'batch', 'layer', 'weight' or None"
+            )
+        if norm == "weight":
+            *below, last = self.layers
+            self.layers = nn.ModuleList([*(WeightNormLinear(layer) for layer in below), last])  # type: ignore[arg-type]
         self.norms = nn.ModuleList(NORMS[norm](width) for width in hidden)
 
     def forward(self, x: Float[Tensor, "batch *inputs"]) -> Float[Tensor, "batch outputs"]:

@@ -1,0 +1,135 @@
+"""Augmentation: transformations that leave the label alone, on whole batches of images.
+
+    {(x_i, y_i)}  ↦  {(τ(x_i), y_i)}        τ drawn anew for every image in every epoch
+
+Each function returns a map of batches (B, C, H, W). It draws from torch's own generator, which the
+training loop seeds at every step, so a run repeats bit for bit. `fill` is what stands outside an
+image: 0 for ink on black; where pixels are standardised, what black became.
+Cutout: DeVries and Taylor (2017). Notes: J 8.7, L "Tricks of the Trade".
+"""
+
+import math
+from functools import reduce
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor
+
+from chainrule.errors import InputError
+from chainrule.learning.objective import Augment
+
+Images = Float[Tensor, "batch channels height width"]
+
+
+def compose(*augments: Augment) -> Augment:
+    """One after the other, the first one first."""
+    return lambda x: reduce(lambda images, augment: augment(images), augments, x)
+
+
+def horizontal_flip(probability: float = 0.5) -> Augment:
+    """Left and right change places."""
+
+    def flip(x: Tensor) -> Tensor:
+        chosen = torch.rand(size(x)[0], 1, 1, 1, device=x.device) < probability
+        return torch.where(chosen, x.flip(-1), x)
+
+    return flip
+
+
+def random_crop(padding: int, side: int | None = None, fill: float = 0.0) -> Augment:
+    """A window of side² pixels (the image's own size by default) of the image padded all round."""
+
+    def crop(x: Tensor) -> Tensor:
+        batch, _, height, width = size(x)
+        padded = F.pad(x, [padding] * 4, value=fill)
+        windows = padded.unfold(2, side or height, 1).unfold(3, side or width, 1)
+        top = torch.randint(windows.shape[2], (batch,), device=x.device)
+        left = torch.randint(windows.shape[3], (batch,), device=x.device)
+        return windows[torch.arange(batch, device=x.device), :, top, left]
+
+    return crop
+
+
+def shift(pixels: int, fill: float = 0.0) -> Augment:
+    """Up to so many whole pixels in each direction."""
+    return random_crop(pixels, fill=fill)
+
+
+def affine(
+    degrees: float = 10.0, scaling: float = 0.1, shift: float = 0.05, fill: float = 0.0
+) -> Augment:
+    """Rotation by ±degrees, enlargement by 1 ± scaling, shift by a share of each side."""
+    if not (degrees >= 0 and 0 <= scaling < 1 and shift >= 0):
+        raise InputError(
+            "expected degrees and shift of at least 0 and a scaling in [0, 1), got "
+            f"{degrees}, {shift} and {scaling}"
+        )
+
+    def transform(x: Tensor) -> Tensor:
+        batch, _, height, width = size(x)
+        angle, scale, right, down = 2 * torch.rand(4, batch, device=x.device, dtype=x.dtype) - 1
+        A = inverse_affine(angle * math.radians(degrees), 1 + scale * scaling, height / width)
+        A[:, :, 2] = -2 * shift * torch.stack([right, down], 1)
+        # One product for all images: F.affine_grid makes one of each and takes 15 times as long.
+        grid = (A @ coordinates(x)).view(batch, 2, height, width).permute(0, 2, 3, 1)
+        moved = F.grid_sample(x - fill if fill else x, grid, align_corners=False)
+        return moved + fill if fill else moved
+
+    return transform
+
+
+def gaussian_noise(sigma: float = 0.1) -> Augment:
+    """x + σ ε with ε ~ N(0, 1) in every pixel."""
+    return lambda x: x + sigma * torch.randn_like(x)
+
+
+def cutout(side: int, fill: float = 0.0) -> Augment:
+    """A square of side² pixels about a random pixel is blotted out; it may hang over the edge."""
+
+    def cut(x: Tensor) -> Tensor:
+        batch, _, height, width = size(x)
+        rows = blotted(batch, height, side, x.device)[:, None, :, None]
+        columns = blotted(batch, width, side, x.device)[:, None, None, :]
+        return x.masked_fill(rows & columns, fill)
+
+    return cut
+
+
+def blotted(batch: int, length: int, side: int, device: torch.device) -> Tensor:
+    """Which of `length` places lie in an interval of `side` about a random one, for each image."""
+    first = torch.randint(length, (batch, 1), device=device) - side // 2
+    places = torch.arange(length, device=device)
+    return (places >= first) & (places < first + side)
+
+
+def inverse_affine(angle: Tensor, scale: Tensor, aspect: float) -> Float[Tensor, "batch 2 3"]:
+    """Where a pixel comes from when the image is turned by α against the clock and enlarged by s.
+
+    1/s [[cos α, -a sin α, 0], [sin α / a, cos α, 0]],   a = height / width,
+
+    in coordinates (right, down, 1) that run from -1 to 1 along both sides.
+    """
+    cos, sin, zero = angle.cos() / scale, angle.sin() / scale, torch.zeros_like(angle)
+    rows = [cos, -aspect * sin, zero, sin / aspect, cos, zero]
+    return torch.stack(rows, 1).view(-1, 2, 3)
+
+
+def coordinates(x: Images) -> Float[Tensor, "3 pixels"]:
+    """(right, down, 1) of every pixel's centre, from -1 to 1 along both sides."""
+    height, width = x.shape[2:]
+    down, right = (
+        (torch.arange(n, device=x.device, dtype=x.dtype) * 2 + 1) / n - 1 for n in (height, width)
+    )
+    both = torch.meshgrid(down, right, indexing="ij")
+    return torch.stack([both[1], both[0], torch.ones_like(both[0])]).flatten(1)
+
+
+def size(x: Tensor) -> tuple[int, int, int, int]:
+    """Batch, channels, height and width."""
+    if x.ndim != 4:
+        raise InputError(
+            f"augmentation expects images (batch, channels, height, width), got {tuple(x.shape)}"
+        )
+    batch, channels, height, width = x.shape
+    return batch, channels, height, width

@@ -1,0 +1,67 @@
+"""Exponential moving average of the weights along training.
+
+    θ̄_t = Σ_{s ≤ t} β^{t-s} θ_s / Σ_{s ≤ t} β^{t-s}
+
+in steps, θ̄_t = θ̄_{t-1} + w_t (θ_t - θ̄_{t-1}) with w_t = (1 - β) / (1 - βᵗ). The first average is
+the first θ, so nothing has to be corrected later. Polyak and Juditsky (1992).
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+import torch
+from torch import Tensor, nn
+
+from chainrule.errors import InputError
+
+UPDATES = "updates"
+
+
+class MovingAverage:
+    """θ̄ over all floating-point weights and buffers of a model; whole numbers are copied."""
+
+    def __init__(self, decay: float = 0.999):
+        if not 0 <= decay < 1:
+            raise InputError(f"expected a decay in [0, 1), got {decay}")
+        self.decay = decay
+        self.updates = 0
+        self.weights: dict[str, Tensor] = {}
+
+    @torch.no_grad()
+    def update(self, model: nn.Module) -> None:
+        """θ̄ ← θ̄ + w_t (θ - θ̄)."""
+        current = model.state_dict()
+        if not self.weights:
+            self.weights = {name: theta.clone() for name, theta in current.items()}
+        self.updates += 1
+        w = (1 - self.decay) / (1 - self.decay**self.updates)
+        real = [name for name, theta in current.items() if theta.is_floating_point()]
+        if real:
+            averages, thetas = [self.weights[name] for name in real], [current[n] for n in real]
+            torch._foreach_lerp_(averages, thetas, w)
+        for name in current.keys() - set(real):
+            self.weights[name].copy_(current[name])
+
+    @contextmanager
+    def applied(self, model: nn.Module) -> Iterator[None]:
+        """The model with the averaged weights, inside a `with`; afterwards with its own."""
+        own = {name: theta.clone() for name, theta in model.state_dict().items()}
+        model.load_state_dict(self.weights)
+        try:
+            yield
+        finally:
+            model.load_state_dict(own)
+
+    def state(self) -> dict[str, Tensor]:
+        """All that `restore` needs, as tensors to save."""
+        averages = {f"average.{name}": theta for name, theta in self.weights.items()}
+        return {UPDATES: torch.tensor(self.updates), **averages}
+
+    def restore(self, state: Mapping[str, Tensor]) -> None:
+        """Continue from a saved state."""
+        self.updates = int(state[UPDATES])
+        self.weights = {
+            name.removeprefix("average."): theta.clone()
+            for name, theta in state.items()
+            if name != UPDATES
+        }
