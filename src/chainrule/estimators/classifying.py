@@ -1,0 +1,77 @@
+"""Networks that tell classes apart: a logit per class, the mean of their probabilities."""
+
+from typing import Any
+
+import numpy as np
+import torch
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import unique_labels
+
+from chainrule.estimators.base import (
+    ClassWeight,
+    counted,
+    encoded,
+    estimator,
+    example_weights,
+    labelled,
+    with_class_weight,
+)
+from chainrule.estimators.members import Arrays
+from chainrule.estimators.network import NetworkEstimator, as_tensors
+from chainrule.learning.losses import cross_entropy
+
+
+@estimator
+class NetworkClassifier(ClassifierMixin, NetworkEstimator):
+    """P(y = k | x) = mean over the networks of softmax(f(x))_k."""
+
+    class_weight: ClassWeight = None
+    """Weights by class, or "balanced"."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "NetworkClassifier":
+        """Train on labels of any kind."""
+        X, y = labelled(self, X, y, self._precision(new=not self._continues))
+        classes = np.unique(y)
+        if self._continues and not np.array_equal(self.classes_, classes):
+            raise ValueError(
+                f"warm_start=True continues with the classes {self.classes_}, but y has {classes}"
+            )
+        self.classes_: np.ndarray = classes
+        self._fit_networks(self._arrays(X, y, sample_weight), len(classes), cross_entropy)
+        return self
+
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> "NetworkClassifier":
+        """One more pass over these data; the first call names all `classes` there will be."""
+        first = not hasattr(self, "modules_")
+        if first and classes is None:
+            raise ValueError("the first call of partial_fit needs classes=[...]: all there will be")
+        if self.class_weight == "balanced":
+            raise ValueError("partial_fit cannot balance classes it has not seen: give a dict")
+        X, y = labelled(self, X, y, self._precision(new=first), reset=first)
+        if first:
+            self.classes_ = unique_labels(classes)
+        arrays = self._arrays(X, y, sample_weight)
+        self._partial_fit_networks(arrays, len(self.classes_), cross_entropy)
+        return self
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """One column of probabilities per class."""
+        return torch.stack([f.softmax(1) for f in self._outputs(X)]).mean(0).numpy()
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Their logarithms."""
+        return np.log(self.predict_proba(X))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The most probable class."""
+        best = self.predict_proba(X).argmax(1)
+        return self.classes_[best]
+
+    def _arrays(self, X: np.ndarray, y: np.ndarray, sample_weight: Any) -> Arrays:
+        """Inputs, labels as numbers, and weights, of the examples that count."""
+        labels = encoded(y, self.classes_)
+        weights = example_weights(sample_weight, X)
+        weights = with_class_weight(weights, self.class_weight, labels, self.classes_)
+        return as_tensors(*counted(weights, X, labels))

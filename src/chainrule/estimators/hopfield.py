@@ -1,0 +1,51 @@
+"""A Hopfield network as a transformer: `fit` stores patterns, `transform` recalls them.
+
+s_i = +1 where x_i ≥ threshold, else -1
+W   = 1/n Σ_p s_p s_pᵀ,   then one unit at a time until nothing changes
+"""
+
+from typing import Any
+
+import numpy as np
+import torch
+from sklearn.base import OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from chainrule.estimators.base import FLOATS, Estimator, estimator, tensor
+from chainrule.models.connectionism.hopfield import Hopfield
+
+
+@estimator
+class HopfieldMemory(OneToOneFeatureMixin, TransformerMixin, Estimator):
+    """An associative memory of the rows of X; it returns patterns of -1 and +1."""
+
+    threshold: float = 0.0
+    """Values from here up count as +1, the others as -1."""
+    sweeps: int = 100
+    """Most sweeps over all units in one recall."""
+
+    def fit(self, X: Any, y: Any = None) -> "HopfieldMemory":
+        """Store the patterns of the rows of X."""
+        X = validate_data(self, X, dtype=FLOATS)
+        units = X.shape[1]
+        self.module_ = Hopfield(units).double()
+        self.module_.store(self._pattern(X))
+        # n W consists of whole numbers: kept so, a field of zero is zero to the last digit.
+        self.module_.W.mul_(units).round_()
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """The memories that the rows of X lead to, in the precision of X."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=FLOATS)
+        return self.module_.recall(self._pattern(X), self.sweeps).numpy().astype(X.dtype)
+
+    def _pattern(self, X: Any) -> torch.Tensor:
+        """+1 where x ≥ threshold, else -1."""
+        return 2 * tensor(np.greater_equal(X, self.threshold), torch.float64) - 1
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

@@ -1,0 +1,165 @@
+"""What estimators made of multi-layer perceptrons share: how they are built, trained and asked.
+
+The weights s of the examples are scaled to mean one and multiply the losses; as long as the data
+fit into one batch, weight k is the same as k copies. Examples of weight zero are left out.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from sklearn.model_selection import train_test_split
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+from torch import Tensor
+
+from chainrule.estimators.base import FLOATS, Estimator, estimator, tensor
+from chainrule.estimators.continuing import Memory, one_more_epoch
+from chainrule.estimators.members import Arrays, _train_members
+from chainrule.learning.losses import Loss
+from chainrule.learning.objective import Objective
+from chainrule.models.feedforward.mlp import MLP
+from chainrule.training import Settings, outputs
+
+LARGEST_BATCH = 200
+
+
+@estimator
+class NetworkEstimator(Estimator):
+    """One or several networks of the same shape."""
+
+    hidden_layer_sizes: int | Sequence[int] = (100,)
+    """Units of each hidden layer."""
+    activation: str = "relu"
+    """relu, tanh, sigmoid, gelu, …"""
+    dropout: float = 0.0
+    """Share of the hidden units left out in every step of training."""
+    solver: str = "adam"
+    """sgd, momentum, adam or adamw."""
+    weight_decay: float = 1e-4
+    """μ of the penalty ½ μ ‖W‖² beside the mean loss."""
+    batch_size: int | Literal["auto"] = "auto"
+    """Examples per step; "auto": all of them, at most 200."""
+    learning_rate_init: float = 1e-3
+    """Step size of the solver."""
+    max_iter: int = 200
+    """Most passes over the data."""
+    tol: float = 1e-4
+    """Training goes on while the loss falls by more than this …"""
+    n_iter_no_change: int = 10
+    """… in this many passes; with early stopping, while the validation loss falls at all."""
+    early_stopping: bool = False
+    """Whether to keep some examples aside and end with the weights that are best on them."""
+    validation_fraction: float = 0.1
+    """The share kept aside."""
+    warm_start: bool = False
+    """Whether `fit` continues from the weights it finds."""
+    random_state: int | np.random.RandomState | None = None
+    """From it follow the first weights, the order of the examples and what is kept aside."""
+    device: str = "cpu"
+    """cpu, cuda, mps (float32 only) or auto."""
+
+    @property
+    def _members(self) -> int:
+        """How many networks there are."""
+        return 1
+
+    @property
+    def _continues(self) -> bool:
+        """Whether `fit` starts from the present weights."""
+        return self.warm_start and hasattr(self, "modules_")
+
+    def _fit_networks(self, arrays: Arrays, outputs: int, loss: Loss) -> None:
+        """Train on (inputs, targets, weights)."""
+        settings = [self._settings(len(arrays[0]), seed) for seed in self._seeds()]
+        present = self.modules_[: self._members] if self._continues else []
+        new = [self._network(s.seed, arrays[0], outputs) for s in settings[len(present) :]]
+        self.modules_: list[MLP] = present + new
+        self._memories: list[Memory] = []
+        train, validation = arrays, None
+        if self.early_stopping:
+            train, validation = split(arrays, self.validation_fraction, settings[0].seed)
+        self.histories_ = _train_members(
+            self.modules_,
+            train,
+            validation,
+            settings,
+            Objective(weighted(loss)),
+            (self.tol, self.n_iter_no_change),
+            self.device,
+        )
+        self.n_iter_ = max(map(len, self.histories_))
+
+    def _partial_fit_networks(self, arrays: Arrays, outputs: int, loss: Loss) -> None:
+        """One more epoch on (inputs, targets, weights) for every network."""
+        if self.early_stopping:
+            raise ValueError("partial_fit sees a part of the data only: set early_stopping=False")
+        if not getattr(self, "_memories", []):
+            self._memories = [Memory(seed) for seed in self._seeds()]
+        if not hasattr(self, "modules_"):
+            self.modules_ = [self._network(m.seed, arrays[0], outputs) for m in self._memories]
+            self.histories_, self.n_iter_ = [[] for _ in self.modules_], 0
+        every = zip(self.modules_, self._memories, self.histories_, strict=True)
+        for network, memory, history in every:
+            settings = self._settings(len(arrays[0]), memory.seed)
+            objective = Objective(weighted(loss))
+            mean = one_more_epoch(network, arrays, settings, objective, self.device, memory)
+            history.append({"epoch": len(history) + 1, "train_loss": mean})
+        self.n_iter_ += 1
+
+    def _outputs(self, X: Any) -> list[Tensor]:
+        """What every network answers, in double precision."""
+        check_is_fitted(self)
+        x = tensor(validate_data(self, X, reset=False, dtype=self._precision(new=False)))
+        return [outputs(network, (x,)).double() for network in self.modules_]
+
+    def _precision(self, new: bool) -> Any:
+        """What X may come in: either precision for new networks, else that of the present ones."""
+        return FLOATS if new else next(self.modules_[0].parameters()).numpy(force=True).dtype
+
+    def _seeds(self) -> list[int]:
+        """One seed per network."""
+        draws = check_random_state(self.random_state)
+        return draws.randint(2**31 - 1, size=self._members).tolist()
+
+    def _settings(self, examples: int, seed: int) -> Settings:
+        """How one network is trained."""
+        batch = min(LARGEST_BATCH, examples) if self.batch_size == "auto" else self.batch_size
+        return Settings(
+            seed=seed,
+            epochs=self.max_iter,
+            batch_size=batch,
+            optimiser=self.solver,
+            learning_rate=self.learning_rate_init,
+            weight_decay=self.weight_decay,
+            patience=self.n_iter_no_change if self.early_stopping else 0,
+        )
+
+    def _network(self, seed: int, x: Tensor, outputs: int) -> MLP:
+        """A new network whose weights follow from the seed, in the precision of x."""
+        hidden = [int(width) for width in np.atleast_1d(self.hidden_layer_sizes)]
+        with torch.random.fork_rng(devices=[]):
+            torch.default_generator.manual_seed(seed)
+            return MLP(x.shape[1], hidden, outputs, self.activation, self.dropout).to(x.dtype)
+
+
+def weighted(loss: Loss) -> Loss:
+    """s ℓ, one value per example."""
+    return lambda output, y, s: s * loss(output, y)
+
+
+def as_tensors(weights: np.ndarray, x: np.ndarray, y: np.ndarray) -> Arrays:
+    """(inputs, targets, weights of mean one), as the engine takes them."""
+    return tensor(x), tensor(y), tensor(weights / weights.mean())
+
+
+def split(arrays: Arrays, fraction: float, seed: int) -> tuple[Arrays, Arrays]:
+    """Two parts drawn by the seed, of classes in equal shares; weights have mean one in each."""
+    y = arrays[1]
+    classes = None if y.is_floating_point() else y.numpy()
+    rows = train_test_split(
+        np.arange(len(y)), test_size=fraction, random_state=seed, stratify=classes
+    )
+    (x, y, s), (x_aside, y_aside, s_aside) = (tuple(t[part] for t in arrays) for part in rows)
+    return (x, y, s / s.mean()), (x_aside, y_aside, s_aside / s_aside.mean())

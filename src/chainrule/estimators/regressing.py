@@ -1,0 +1,68 @@
+"""Networks that predict numbers, in the units of the targets.
+
+    f(x) = c + d ⊙ mean over the networks of g(x)
+
+c and d are the mean and spread of each target, so that g learns numbers of order one whatever their
+unit, and the step size, the tolerance and the penalty mean the same for all of them.
+"""
+
+from typing import Any
+
+import numpy as np
+import torch
+from sklearn.base import MultiOutputMixin, RegressorMixin
+from sklearn.utils.validation import validate_data
+
+from chainrule.estimators.base import counted, estimator, example_weights
+from chainrule.estimators.members import Arrays
+from chainrule.estimators.network import NetworkEstimator, as_tensors
+from chainrule.learning.losses import squared
+
+
+@estimator
+class NetworkRegressor(MultiOutputMixin, RegressorMixin, NetworkEstimator):
+    """One target (y of one dimension) or several (a column each)."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "NetworkRegressor":
+        """Train on standardised targets."""
+        arrays = self._arrays(X, y, sample_weight, first=not self._continues)
+        self._fit_networks(arrays, arrays[1].shape[1], squared)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> "NetworkRegressor":
+        """One more pass over these data; the first call sets the scale of the targets."""
+        arrays = self._arrays(X, y, sample_weight, first=not hasattr(self, "modules_"))
+        self._partial_fit_networks(arrays, arrays[1].shape[1], squared)
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Numbers in the units and the shape of the targets."""
+        g = torch.stack(self._outputs(X)).mean(0).numpy()
+        f = self.target_mean_ + self.target_scale_ * g
+        return f[:, 0] if self._one_target else f
+
+    def _arrays(self, X: Any, y: Any, sample_weight: Any, first: bool) -> Arrays:
+        """Inputs, standardised targets and weights of the examples that count."""
+        X, y = validate_data(
+            self,
+            X,
+            y,
+            reset=first,
+            dtype=self._precision(new=first),
+            multi_output=True,
+            y_numeric=True,
+        )
+        weights, x, Y = counted(example_weights(sample_weight, X), X, y.reshape(len(y), -1))
+        if first:
+            self._one_target = y.ndim == 1
+            self.target_mean_, self.target_scale_ = mean_and_spread(Y, weights)
+        standard = (Y - self.target_mean_) / self.target_scale_
+        return as_tensors(weights, x, standard.astype(x.dtype))
+
+
+def mean_and_spread(Y: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of every column in double precision; the spread of a constant counts as one."""
+    Y, weights = Y.astype(np.float64), weights.astype(np.float64)
+    mean = np.average(Y, axis=0, weights=weights)
+    spread = np.sqrt(np.average((Y - mean) ** 2, axis=0, weights=weights))
+    return mean, np.where(spread > 0, spread, 1.0)
