@@ -22,8 +22,9 @@ MAY_IMPORT = {
     "learning": set(),
     "report": set(),
     "models": {"nn"},
-    "training": {"learning"},
+    "training": {"learning", "nn"},
     "recipes": {"data", "nn", "models", "learning", "training", "report"},
+    "estimators": {"data", "nn", "models", "learning", "training"},
     "lab": {"data", "nn", "models", "learning", "training", "report", "recipes"},
     "cli": {"data", "nn", "models", "learning", "training", "report", "recipes", "lab"},
 }
@@ -53,7 +54,7 @@ def imported(path: Path) -> set[str]:
 
 @every_file
 def test_imports_point_one_way(path: Path) -> None:
-    if room(path) == "__init__":
+    if room(path) in ("__init__", "__main__"):
         return
     allowed = MAY_IMPORT[room(path)] | EVERYBODY | {room(path)}
     assert imported(path) <= allowed
@@ -92,11 +93,11 @@ def test_architecture_names_every_folder() -> None:
 def test_nothing_is_unpickled() -> None:
     """Weights are safetensors and settings JSON; no file that could run code is ever loaded."""
     unsafe = re.compile(
-        r"\bimport pickle\b|\bjoblib\.load|torch\.load\(|allow_pickle=True|\beval\("
+        r"\bimport pickle\b|\bjoblib\.load|torch\.load\(|allow_pickle=True|(?<!\.)\beval\("
     )
     for path in FILES:
         for line in path.read_text("utf-8").splitlines():
-            assert not unsafe.search(line.replace("model.eval(", "")), f"{path.name}: {line}"
+            assert not unsafe.search(line), f"{path.name}: {line}"
 
 
 def test_listing_does_not_import_torch() -> None:

@@ -10,7 +10,7 @@ from safetensors.torch import load_file
 
 from chainrule.recipes.base import Experiment, Trained
 from chainrule.recipes.running import begin, carry_on, measure_again, open_model
-from chainrule.registry import Entry, entries
+from chainrule.registry import Entry, entries, find
 
 RECIPES = entries("recipes")
 BIG = {"mnist", "spam", "default"}
@@ -26,7 +26,7 @@ def data(entry: Entry, request: pytest.FixtureRequest) -> Path | None:
 
 
 @pytest.fixture
-def recipe(entry: Entry, tmp_path: Path) -> Experiment:
+def recipe(entry: Entry, data: Path | None, tmp_path: Path) -> Experiment:
     """The recipe at a size for tests."""
     settings: dict[str, object] = dict(SMALL.get(entry.name, {}))
     kind = entry.load().Recipe
@@ -36,6 +36,13 @@ def recipe(entry: Entry, tmp_path: Path) -> Experiment:
         table = tmp_path / "table.csv"
         table.write_text("a,b,y\n" + "\n".join(f"{i},{i % 7},{'xz'[i % 2]}" for i in range(60)))
         settings |= {"table": str(table), "target": "y"}
+    if entry.name == "mnist-distill":
+        teacher = find("recipes", "mnist-logistic").load().Recipe(epochs=1, batch_size=2048)
+        begin("mnist-logistic", teacher, tmp_path / "teacher", data)
+        list(carry_on(tmp_path / "teacher", "cpu"))
+        settings["teacher"] = str(tmp_path / "teacher")
+    if entry.name == "mnist-ensemble":
+        settings["members"] = 2
     return kind(**settings)
 
 

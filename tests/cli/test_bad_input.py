@@ -30,6 +30,13 @@ CASES = [
     ("a claim that does not exist", "lab novikof"),
     ("a flag that does not exist", "train digits-mlp --epoch 3"),
     ("a number out of range", "train digits-mlp --epochs 0"),
+    ("a layer without units", "train digits-mlp --hidden 0 --out new"),
+    ("a seed too large", "train digits-mlp --seed 99999999999999999999"),
+    ("a run folder that is a file", "train digits-mlp --out good.csv"),
+    ("nothing to predict from", "predict run"),
+    ("a claim tried no times", "lab novikoff --trials 0"),
+    ("a column to ignore that is not there", "train mlp --table good.csv --target y --ignore c"),
+    ("too few rows", "train mlp --table tiny.csv --target y --out new"),
     ("an optimiser that does not exist", "train digits-mlp --optimiser adan"),
     ("a device that is not there", "train digits-mlp --device tpu"),
     ("a folder that is in use", "train digits-mlp --out run"),
@@ -64,6 +71,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tables = {
         "good": [header, *rows],
         "empty": [],
+        "tiny": [header, *rows[:4]],
         "ragged": [header, *rows[:5], "7,8"],
         "words": [header, *rows, "many,1,yes"],
         "infinite": [header, *rows, "inf,1,yes"],
@@ -92,8 +100,8 @@ def seen(command: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
         code = main(shlex.split(command))
     except SystemExit as left:  # a wrong flag leaves by itself
         code = int(left.code or 0)
-    text = re.sub(r"[╭╮╰╯│─|+]|-{4,}", " ", capsys.readouterr().err)
-    return code, " ".join(text.split())
+    text = re.sub(r"[╭╮╰╯│─]|^[|+]|[|+]$|-{4,}", " ", capsys.readouterr().err, flags=re.MULTILINE)
+    return code, " ".join(text.split()).replace(f"{Path.cwd()}/", "")
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from PIL import Image
 from chainrule.cli import main as program
 from chainrule.cli.main import main
 from chainrule.data import digits
-from chainrule.recipes.running import open_model
 from chainrule.registry import CONTRACTS, entries
+from chainrule.report.console import to_json
 
 
 @pytest.fixture(autouse=True)
@@ -65,14 +65,14 @@ def test_train_evaluate_and_predict_an_image(capsys: pytest.CaptureFixture[str])
     assert Path(run).is_dir()
     again = json.loads(printed(capsys, "evaluate", run, "--json"))
     assert again["metrics"] == out["metrics"]
-    x = digits.load().test.x[:3]
-    _, model, _ = open_model(Path(run))
-    for row in range(3):
+    x, y = digits.load().test
+    for row in range(20):
         pixels = (255 * x[row, 0].numpy()).astype(np.uint8)
         Image.fromarray(pixels).resize((80, 80), Image.Resampling.BOX).save(f"{row}.png")
-    found = json.loads(printed(capsys, "predict", run, "0.png", "1.png", "2.png", "--json"))
-    expected = model(x).argmax(1).tolist()
-    assert [int(p["prediction"]) for p in found["predictions"]] == expected
+    files = [f"{row}.png" for row in range(20)]
+    found = json.loads(printed(capsys, "predict", run, *files, "--json"))["predictions"]
+    assert sum(int(p["prediction"]) == k for p, k in zip(found, y.tolist(), strict=False)) >= 16
+    assert sum(found[0]["probabilities"].values()) == pytest.approx(1, abs=1e-5)
     table = printed(capsys, "predict", run, "0.png")
     assert "0.png" in table
     assert max(map(len, table.splitlines())) <= 80
@@ -114,6 +114,54 @@ def test_a_number_of_a_table_is_predicted_in_its_own_units(
     Path("new.csv").write_text("x\n1\n")
     (found,) = json.loads(printed(capsys, "predict", "run", "new.csv", "--json"))["predictions"]
     assert found["prediction"] == pytest.approx(6000, rel=0.05)
+
+
+def test_predictions_can_be_written_as_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+    printed(capsys, "train", "moons-mlp", "--epochs", "5", "--number", "200", "--out", "run")
+    Path("new.csv").write_text("x1,x2\n0,1\n1,-0.5\n")
+    assert main(["predict", "run", "new.csv", "--out", "found.csv"]) == 0
+    header, *rows = Path("found.csv").read_text().splitlines()
+    assert header == "input,prediction,probability,p(upper),p(lower)"
+    assert [row.split(",")[0].strip('"') for row in rows] == ["new.csv", "new.csv"]
+
+
+def test_a_threshold_unit_predicts_too(capsys: pytest.CaptureFixture[str]) -> None:
+    printed(capsys, "train", "perceptron-blobs", "--out", "run")
+    Path("new.csv").write_text("x1,x2\n5,5\n-5,-5\n")
+    found = json.loads(printed(capsys, "predict", "run", "new.csv", "--json"))["predictions"]
+    assert {p["prediction"] for p in found} == {"negative", "positive"}
+    assert [p["probability"] for p in found] == [1.0, 1.0]
+
+
+def test_names_with_brackets_and_dollars_are_shown_as_they_are(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    lines = [f"{i * i},{'[low]' if i % 2 else '$a_$'}" for i in range(60)]
+    Path("my.csv").write_text("weight [kg],level\n" + "\n".join(lines) + "\n")
+    flags = ["--table", "my.csv", "--target", "level", "--epochs", "2", "--out", "run[1]"]
+    text = printed(capsys, "train", "mlp", *flags)
+    assert "run[1]/" in text.replace("\n", "")
+    Path("new.csv").write_text("weight [kg]\n1\n2\n")
+    text = printed(capsys, "predict", "run[1]", "new.csv")
+    assert "[low]" in text or "$a_$" in text
+
+
+def test_a_run_can_be_measured_from_another_folder(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = [f"{i * i},{'ab'[i % 2]}" for i in range(60)]
+    Path("my.csv").write_text("x,y\n" + "\n".join(lines) + "\n")
+    flags = ["--table", "my.csv", "--target", "y", "--epochs", "2", "--out", "run", "--json"]
+    result = json.loads(printed(capsys, "train", "mlp", *flags))
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    again = json.loads(printed(capsys, "evaluate", "../run", "--json"))
+    assert again["metrics"] == result["metrics"]
+
+
+def test_what_is_not_a_number_is_null_in_json() -> None:
+    text = to_json({"a": float("nan"), "b": [1.0, float("inf")], "c": "x"}, indent=None)
+    assert json.loads(text) == {"a": None, "b": [1.0, None], "c": "x"}
 
 
 def test_resume_of_a_finished_run_says_so(capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,6 +8,7 @@ from chainrule.errors import InputError
 from chainrule.learning.objective import Objective
 from chainrule.models.feedforward.mlp import MLP
 from chainrule.training import Settings, devices, fit
+from chainrule.training.checks import check_split
 
 X, Y = torch.randn(20, 3), torch.arange(20) % 2
 
@@ -51,8 +52,11 @@ def test_the_validation_split_is_checked_too() -> None:
 
 def test_huge_but_finite_inputs_are_not_mistaken_for_infinite_ones() -> None:
     huge = torch.full((20, 3), 3e38)
-    with pytest.raises(InputError, match="training loss became"):
-        list(fit(MLP(3, [4], 2), (huge, Y), None, Settings(epochs=1)))
+    assert not huge.sum().isfinite()
+    check_split((huge, Y), 1, "training")
+    huge[3, 2] = torch.inf
+    with pytest.raises(InputError, match="hold 1 values that are NaN or infinite"):
+        check_split((huge, Y), 1, "training")
 
 
 def test_a_loss_that_averages_is_refused() -> None:
@@ -82,6 +86,10 @@ def test_early_stopping_needs_something_to_watch() -> None:
         ("weight_decay", float("inf"), "--weight-decay must be at least 0, got inf"),
         ("optimiser", "adamw2", "did you mean adamw"),
         ("schedule", "cosin", "did you mean cosine"),
+        ("precision", "half", "no precision named 'half'"),
+        ("class_weights", "balance", "did you mean balanced"),
+        ("seed", 10**20, "--seed must be below"),
+        ("label_smoothing", 1.0, "--label-smoothing must be below 1"),
     ],
 )
 def test_settings_out_of_range_are_refused(field: str, value: object, message: str) -> None:
@@ -92,7 +100,7 @@ def test_settings_out_of_range_are_refused(field: str, value: object, message: s
 def test_devices_are_chosen_or_refused() -> None:
     assert devices.choose("cpu").type == "cpu"
     assert devices.choose().type in ("cpu", "cuda", "mps")
-    for name in ("tpu", "cuda:99" if not torch.cuda.is_available() else "xpu"):
+    for name in ("tpu", "cuda:99", "cpu:3"):
         with pytest.raises(InputError, match=f"no device '{name}' here; present: auto"):
             devices.choose(name)
 
@@ -107,6 +115,24 @@ def test_preparation_is_undone() -> None:
 
 
 def test_small_steps_use_one_thread() -> None:
-    assert devices.threads_for(MLP(20, [32, 32], 2), 64) == 1
-    assert devices.threads_for(MLP(784, [256, 128], 10), 128) == torch.get_num_threads()
-    assert devices.threads_for(nn.Conv2d(3, 8, 3), 1) == torch.get_num_threads()
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        assert devices.threads_for(MLP(20, [32, 32], 2), 64) == 1
+        assert devices.threads_for(MLP(784, [256, 128], 10), 128) == 2
+        assert devices.threads_for(nn.Conv2d(3, 8, 3), 1) == 2
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_a_model_that_cannot_learn_is_refused() -> None:
+    frozen = MLP(3, [4], 2).requires_grad_(False)
+    with pytest.raises(InputError, match="MLP has no parameters that a gradient could change"):
+        next(fit(frozen, (X, Y), None, Settings(epochs=1)))
+
+
+def test_batch_normalisation_refuses_a_batch_of_one() -> None:
+    model = MLP(3, [4], 2, norm="batch")
+    with pytest.raises(InputError, match=r"the last of 20 in batches of 19; choose another"):
+        next(fit(model, (X, Y), None, Settings(epochs=1, batch_size=19)))
+    assert list(fit(model, (X, Y), None, Settings(epochs=1, batch_size=10)))

@@ -6,18 +6,20 @@ from typing import Annotated
 
 import tyro
 
-from chainrule.cli.options import Place, parse
+from chainrule.cli.options import Output, parse
 from chainrule.recipes.running import measure_again
 from chainrule.report.console import out, print_json
 from chainrule.report.tables import result_table
 
 
-@dataclass(frozen=True)
-class Evaluate(Place):
+@dataclass(frozen=True, kw_only=True)
+class Evaluate(Output):
     """Measure a finished run."""
 
-    run: Annotated[Path, tyro.conf.Positional] = Path()
+    run: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
     """The run folder."""
+    data: Path | None = None
+    """Folder of the data sets (else where the run found them)."""
 
 
 def run(arguments: list[str]) -> int:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from chainrule.cli.options import Place
-from chainrule.recipes.running import carry_on, read_json
+from chainrule.recipes.running import carry_on, progress_so_far, read_json
 from chainrule.report.console import out, print_json, say, watch
 from chainrule.report.tables import result_table
 
@@ -17,10 +17,10 @@ def follow(folder: Path, place: Place) -> dict[str, Any]:
     silent = place.quiet or place.json
     steps = carry_on(folder, place.device, place.data)
     with gentle_interrupt() as interrupted:
-        for _ in watch(steps, silent):
+        for step in watch(steps, silent):
             if interrupted:
                 steps.close()
-                say(f"saved; go on with:  chainrule resume {folder}")
+                say(stopped(folder, step.epoch))
                 raise KeyboardInterrupt
     result = read_json(folder / "result.json")
     if place.json:
@@ -28,6 +28,13 @@ def follow(folder: Path, place: Place) -> dict[str, Any]:
     elif not place.quiet:
         show(result, folder)
     return result
+
+
+def stopped(folder: Path, epoch: int) -> str:
+    """What an interrupted run leaves behind."""
+    if progress_so_far(folder) is None:
+        return f"stopped; nothing was learnt yet. Start again with:  chainrule resume {folder}"
+    return f"saved in epoch {epoch}; go on with:  chainrule resume {folder}"
 
 
 def show(result: dict[str, Any], folder: Path) -> None:
@@ -39,23 +46,25 @@ def show(result: dict[str, Any], folder: Path) -> None:
         f"({result['stopped']})"
     )
     for note in result["notes"]:
-        out.print(f"note: {note}", soft_wrap=True)
+        out.print(f"note: {note}")
     pictures = sorted(path.name for path in folder.glob("*.png"))
     out.print(f"in {folder}/:  {'  '.join(['model.safetensors', 'result.json', *pictures])}")
 
 
 @contextmanager
 def gentle_interrupt() -> Iterator[list[int]]:
-    """The first Ctrl-C only leaves a mark, so that the step under way can end; the second stops."""
+    """The first Ctrl-C or SIGTERM leaves a mark, so that the step can end; the second stops."""
     marks: list[int] = []
 
     def mark(number: int, _: object) -> None:
         if marks:
             raise KeyboardInterrupt
         marks.append(number)
+        say("stopping after this step; once more stops at once")
 
-    before = signal.signal(signal.SIGINT, mark)
+    before = {number: signal.signal(number, mark) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield marks
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -16,6 +16,7 @@ COMMANDS = {
     "show": "one of them: what it is, its equation, where it comes from",
     "train": "train a recipe and leave a run folder",
     "resume": "carry an interrupted run on",
+    "distill": "train a recipe on the answers of a finished run",
     "evaluate": "measure a finished run again",
     "predict": "apply a finished run to your own file",
     "lab": "check claims of the theory by measurement",

@@ -8,25 +8,32 @@ import tyro
 
 from chainrule.cli.following import follow, show
 from chainrule.cli.options import Place, parse
-from chainrule.recipes.running import open_run, read_json
+from chainrule.recipes.running import open_run, progress_so_far, read_json
 from chainrule.report.console import print_json, say
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Resume(Place):
     """Carry a run on."""
 
-    run: Annotated[Path, tyro.conf.Positional] = Path()
+    run: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
     """The run folder."""
 
 
 def run(arguments: list[str]) -> int:
     options = parse(Resume, arguments, "resume", "Carry an interrupted run on.")
-    open_run(options.run)
+    silent = options.quiet or options.json
+    config, _ = open_run(options.run)
     if not (options.run / "result.json").exists():
+        epochs = progress_so_far(options.run)
+        place = "no checkpoint yet: from the start" if epochs is None else f"after epoch {epochs}"
+        say(f"{config['recipe']} in {options.run}: going on, {place}", silent)
         follow(options.run, options)
         return 0
-    say("this run is already finished", options.quiet or options.json)
+    say("this run is already finished", silent)
     result = read_json(options.run / "result.json")
-    print_json(result) if options.json else show(result, options.run)
+    if options.json:
+        print_json(result)
+    elif not options.quiet:
+        show(result, options.run)
     return 0

@@ -4,6 +4,7 @@ from dataclasses import MISSING, asdict, dataclass, fields
 from typing import Annotated, Any
 
 import tyro
+from rich.text import Text
 
 from chainrule.cli.options import parse
 from chainrule.errors import InputError
@@ -33,8 +34,8 @@ def run(arguments: list[str]) -> int:
         print_json({entry.kind: {"text": entry.docstring, **facts(entry)} for entry in found})
         return 0
     for entry in found:
-        out.print(f"[bold]{entry.name}[/] [dim]({entry.kind}, {source(entry)})[/]\n")
-        out.print(entry.docstring, markup=False, soft_wrap=True)
+        out.print(Text.assemble((entry.name, "bold"), f"  ({entry.kind}, {source(entry)})\n"))
+        out.print(entry.docstring, soft_wrap=True)
         out.print()
         out.print(facts_table([(name, str(value)) for name, value in facts(entry).items()]))
         out.print()

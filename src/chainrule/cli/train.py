@@ -5,7 +5,6 @@ from dataclasses import dataclass, make_dataclass
 from pathlib import Path
 
 from chainrule.cli.options import Place, parse
-from chainrule.errors import InputError
 from chainrule.registry import entries, find
 from chainrule.report.console import out, say
 from chainrule.report.tables import names_table
@@ -37,11 +36,11 @@ def run(arguments: list[str]) -> int:
     if place.record:
         recording.check_folder()
     folder = place.out or next_folder(entry.name)
-    begin(entry.name, recipe, folder, place.data)
+    begin(entry.name, recipe, folder, place.data, place.device)
     say(f"{entry.title}  →  {folder}", place.quiet or place.json)
     try:
         result = follow(folder, place)
-    except InputError:
+    except Exception:
         discard(folder)
         raise
     if place.record:

@@ -16,14 +16,17 @@ Series = Mapping[str, tuple[Sequence[float], Sequence[float]]]
 
 @dataclass(frozen=True)
 class Picture:
-    """Predicted curves and measured points in the same axes; bounds dashed, marks upright."""
+    """Predicted curves and measured points in the same axes; bounds dashed.
+
+    A mark is an upright line at a number, or a word at a pair of numbers.
+    """
 
     title: str
     x_label: str
     y_label: str
     curves: Series = field(default_factory=dict)
     points: Series = field(default_factory=dict)
-    marks: Mapping[str, float] = field(default_factory=dict)
+    marks: Mapping[str, float | tuple[float, float]] = field(default_factory=dict)
     bounds: Series = field(default_factory=dict)
     log: str = ""
 

@@ -7,16 +7,19 @@ what is measured.
 
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import fmean
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 import torch
 from torch import Tensor, nn
 
 from chainrule.data.splits import Split, Splits
+from chainrule.errors import InputError
 from chainrule.learning.objective import CLASSES, NUMBERS, TWO_CLASSES, Objective
-from chainrule.training import Progress, Settings, evaluate, fit
+from chainrule.models.feedforward.ensemble import Ensemble
+from chainrule.training import Progress, Settings, evaluate, fit, fit_many
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -85,8 +88,16 @@ class Experiment(ABC, Generic[M]):
     def measure(self, model: M, data: Splits) -> Figures:
         """Every final figure, by split."""
 
+    def probabilities(self, output: Tensor) -> Tensor:
+        """(examples, classes) from the model's outputs."""
+        return output.softmax(1)
+
     def compare(self, data: Splits) -> dict[str, Figures]:
         """Other methods on the same splits, by name."""
+        return {}
+
+    def compare_model(self, model: M, data: Splits) -> dict[str, Figures]:
+        """Parts of the model on the same splits, by name."""
         return {}
 
     def pictures(self, model: M, data: Splits) -> "dict[str, Figure]":
@@ -98,6 +109,22 @@ class Experiment(ABC, Generic[M]):
 class Trained(Settings, Experiment[nn.Module]):
     """A recipe trained by the engine: cross-entropy for classes, squared loss for numbers."""
 
+    members: int = 1
+    """Networks of different random starts, trained at once, that answer by their mean."""
+    teacher: str = ""
+    """A finished run whose answers this network learns along with the labels (distillation)."""
+    temperature: float = 4.0
+    """How much the teacher's probabilities are flattened."""
+    teacher_share: float = 0.9
+    """Weight of the teacher's answers against that of the labels."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.members < 1:
+            raise InputError(f"--members must be at least 1, got {self.members}")
+        if self.teacher:  # the run must be able to find it from any folder
+            object.__setattr__(self, "teacher", str(Path(self.teacher).resolve()))
+
     def objective(self, data: Splits) -> Objective:
         """What is minimised; recipes with another loss or with augmentation say so here."""
         return objective_of(data)
@@ -105,11 +132,31 @@ class Trained(Settings, Experiment[nn.Module]):
     def learn(
         self, model: nn.Module, data: Splits, folder: Path | None, device: str
     ) -> Generator[Progress]:
-        train, validation = arrays(data.train), arrays(data.validation)
-        return fit(model, train, validation, self, self.objective(data), folder, device)
+        validation, objective = arrays(data.validation), self.objective(data)
+        train: tuple[Tensor, ...] = arrays(data.train)
+        if self.teacher:
+            from chainrule.recipes.teaching import taught
+
+            train, objective = taught(Path(self.teacher), train, objective, self)
+        if isinstance(model, Ensemble):
+            each = [replace(self, seed=self.seed + k) for k in range(self.members)]
+            parts = list(model.members)
+            return fit_many(parts, train, validation, each, objective, folder=folder)
+        return fit(model, train, validation, self, objective, folder, device)
 
     def measure(self, model: nn.Module, data: Splits) -> Figures:
-        return measure(model, data)
+        return measure(model, data, self.objective(data))
+
+    def compare_model(self, model: nn.Module, data: Splits) -> dict[str, Figures]:
+        """For an ensemble, what its members can do alone, on average."""
+        if not isinstance(model, Ensemble):
+            return {}
+        alone = [self.measure(member, data) for member in model.members]
+        mean = {
+            split: {name: fmean(m[split][name] for m in alone) for name in alone[0][split]}
+            for split in alone[0]
+        }
+        return {"mean of its members": mean}
 
     def pictures(self, model: nn.Module, data: Splits) -> "dict[str, Figure]":
         from chainrule.recipes.pictures import pictures  # drawing is slow to import
@@ -133,9 +180,9 @@ def objective_of(data: Splits) -> Objective:
     return TWO_CLASSES if len(data.classes) == 2 else CLASSES
 
 
-def measure(model: nn.Module, data: Splits) -> Figures:
+def measure(model: nn.Module, data: Splits, objective: Objective | None = None) -> Figures:
     """Loss and metrics of every split."""
-    objective = objective_of(data)
+    objective = objective or objective_of(data)
     return {name: evaluate(model, arrays(getattr(data, name)), objective) for name in SPLITS}
 
 

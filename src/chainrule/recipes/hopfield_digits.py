@@ -19,7 +19,7 @@ from chainrule.errors import InputError
 from chainrule.models.connectionism.dense_hopfield import DenseHopfield
 from chainrule.models.connectionism.exponential_hopfield import ExponentialHopfield
 from chainrule.models.connectionism.hopfield import Hopfield
-from chainrule.recipes.base import Experiment, Figures, Task, one_step
+from chainrule.recipes.base import SPLITS, Experiment, Figures, Task, one_step
 from chainrule.training import Progress
 
 if TYPE_CHECKING:
@@ -54,10 +54,7 @@ class Recipe(Experiment[Hopfield]):
         yield one_step(recalled(model.recall, data, data.train), "stored by Hebb's rule")
 
     def measure(self, model: Hopfield, data: Splits) -> Figures:
-        return {
-            "train": recalled(model.recall, data, data.train),
-            "test": recalled(model.recall, data, data.test),
-        }
+        return {name: recalled(model.recall, data, getattr(data, name)) for name in SPLITS}
 
     def compare(self, data: Splits) -> dict[str, Figures]:
         cubic = DenseHopfield(data.train.x, degree=3)
@@ -93,10 +90,14 @@ def cued(patterns: Tensor, names: tuple[int, ...], flipped: float, cues: int, se
         raise InputError(f"expected a share from 0 to 1 and some cues, got {flipped} and {cues}")
     generator = torch.Generator().manual_seed(seed)
     y = torch.arange(len(patterns)).repeat_interleave(cues)
-    flips = torch.rand(len(y), patterns.shape[1], generator=generator) < flipped
-    spoilt = Split(torch.where(flips, -patterns[y], patterns[y]), y)
+
+    def spoilt() -> Split:
+        flips = torch.rand(len(y), patterns.shape[1], generator=generator) < flipped
+        return Split(torch.where(flips, -patterns[y], patterns[y]), y)
+
     stored = Split(patterns, torch.arange(len(patterns)))
-    return Splits(stored, spoilt, spoilt, tuple(map(str, names)))
+    test = spoilt()
+    return Splits(stored, spoilt(), test, tuple(map(str, names)))
 
 
 def recalled(recall: Callable[[Tensor], Tensor], data: Splits, split: Split) -> dict[str, float]:

@@ -29,6 +29,8 @@ class Recipe(Trained):
     """CSV file with a header."""
     target: str
     """The column to predict."""
+    ignore: tuple[str, ...] = ()
+    """Columns to leave out."""
     task: Literal["auto", "classification", "regression"] = "auto"
     """What the target is; auto looks at it."""
     hidden: tuple[int, ...] = (64, 64)
@@ -40,9 +42,14 @@ class Recipe(Trained):
     weight_decay: float = 1e-4
     patience: int = 25
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        # The run must be able to find its table from any folder.
+        object.__setattr__(self, "table", str(Path(self.table).resolve()))
+
     def data(self, folder: Path | None) -> Splits:
         task = None if self.task == "auto" else self.task
-        return table(self.table, self.target, self.seed, task=task)
+        return table(self.table, self.target, self.seed, task=task, ignore=self.ignore)
 
     def model(self, task: Task) -> nn.Module:
         network = MLP(task.inputs, self.hidden, task.outputs, dropout=self.dropout)

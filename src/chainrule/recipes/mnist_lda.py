@@ -28,7 +28,7 @@ class Recipe(Experiment[SoftmaxRegression]):
     """784 pixels → 10 linear discriminants."""
 
     notes: ClassVar[str] = "L 'MNIST results and insights'"
-    published: ClassVar = (Published("test error", 0.127, "L's table"),)
+    published: ClassVar[tuple[Published, ...]] = (Published("test error", 0.127, "L's table"),)
 
     seed: int = 0
     """Draws the validation split; the fit itself is exact."""

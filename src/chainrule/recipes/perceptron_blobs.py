@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.functional import one_hot
 
 from chainrule.data import blobs
 from chainrule.data.splits import Split, Splits
@@ -53,6 +54,10 @@ class Recipe(Experiment[Perceptron]):
 
     def measure(self, model: Perceptron, data: Splits) -> Figures:
         return {name: error_and_margin(model, getattr(data, name)) for name in SPLITS}
+
+    def probabilities(self, output: Tensor) -> Tensor:
+        """A threshold unit is always sure."""
+        return one_hot((output > 0).long(), 2).float()
 
     def pictures(self, model: Perceptron, data: Splits) -> "dict[str, Figure]":
         from chainrule.report.surfaces import decision_boundary

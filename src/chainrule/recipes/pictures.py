@@ -21,17 +21,20 @@ def pictures(model: nn.Module, data: Splits) -> "dict[str, Figure]":
     x, y = data.test
     output = outputs(model, (x,)).float()
     if not data.classes:
-        return {"predictions": predicted_against_true(y.numpy(), output.flatten().numpy())}
+        return {"predictions": predicted_against_true(y.numpy(), output.flatten().numpy(), "test")}
     probability = output.softmax(1)
     predicted = probability.argmax(1)
-    drawn = {"confusion": confusion_matrix(counts(y, predicted, len(data.classes)), data.classes)}
+    wrong = f"test: {int((predicted != y).sum())} of {len(y)} wrong"
+    found = counts(y, predicted, len(data.classes))
+    drawn = {"confusion": confusion_matrix(found, data.classes, wrong)}
     if x.ndim == 4:
         confidence = probability.max(1).values
         drawn["mistakes"] = worst_mistakes(
             images(x), y.numpy(), predicted.numpy(), confidence.numpy(), data.classes
         )
-    if len(data.classes) == 2:
-        drawn["roc"] = roc_curves({"test": (y.numpy(), probability[:, 1].numpy())})
+    if len(data.classes) == 2 and len(y.unique()) == 2:
+        curves = {"test": (y.numpy(), probability[:, 1].numpy())}
+        drawn["roc"] = roc_curves(curves, positive=data.classes[1])
     if x.shape[1:] == (2,):
         drawn |= plane(model, data, (predicted != y).numpy())
     return drawn
@@ -46,7 +49,7 @@ def plane(model: nn.Module, data: Splits, mistakes: np.ndarray) -> "dict[str, Fi
         return outputs(model, (inputs,)).softmax(1).numpy()
 
     return {
-        "boundary": decision_boundary(predict, x, y, data.classes, mistakes),
+        "boundary": decision_boundary(predict, x, y, data.classes, mistakes, "test"),
         "surface": decision_surface(predict, x, y, data.classes),
     }
 

@@ -1,7 +1,8 @@
 """Recorded results: benchmarks/results/RECIPE.json, and the README's table made from them.
 
-A file is a list of runs, each with its command, date, seed and figures. Running the same command
-again replaces its entry, so a table never counts one run twice.
+A file is a list of runs, each with its command, date, settings and figures. A run with the same
+settings replaces the older one, and all runs of a file differ in nothing but the seed, so a mean is
+always over seeds: recording other settings starts the file anew.
 """
 
 import json
@@ -12,9 +13,20 @@ from typing import Any
 
 from chainrule.errors import InputError
 from chainrule.report.console import figure
+from chainrule.training.checkpoint import replace
 
 FOLDER = Path("benchmarks/results")
-KEPT = ("seed", "epochs", "stopped", "metrics", "compared", "parameters", "seconds", "versions")
+KEPT = (
+    "seed",
+    "epochs",
+    "stopped",
+    "metrics",
+    "compared",
+    "parameters",
+    "seconds",
+    "settings",
+    "versions",
+)
 
 
 def check_folder() -> None:
@@ -28,14 +40,20 @@ def check_folder() -> None:
 def record(result: dict[str, Any], command: str) -> Path:
     """Add a finished run to its recipe's file."""
     path = FOLDER / f"{result['recipe']}.json"
-    runs = [run for run in load(path) if run["command"] != command]
+    same = [run for run in load(path) if but_seed(run["settings"]) == but_seed(result["settings"])]
+    runs = [run for run in same if run["seed"] != result["seed"]]
     runs.append({"command": command, "date": str(date.today())} | {k: result[k] for k in KEPT})
     runs.sort(key=lambda run: run["seed"])
     text = json.dumps(
         {"published": result["published"], "runs": runs}, indent=1, ensure_ascii=False
     )
-    path.write_text(text + "\n", "utf-8")
+    replace(path, (text + "\n").encode())
     return path
+
+
+def but_seed(settings: dict[str, Any]) -> dict[str, Any]:
+    """The settings that all runs of a file share."""
+    return {name: value for name, value in settings.items() if name != "seed"}
 
 
 def load(path: Path) -> list[dict[str, Any]]:

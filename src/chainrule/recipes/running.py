@@ -12,94 +12,107 @@
 """
 
 import json
-import os
 import platform
 import time
-from collections.abc import Generator
-from contextlib import closing
-from dataclasses import asdict
+from collections.abc import Generator, Sequence
+from contextlib import closing, suppress
+from dataclasses import asdict, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 import chainrule
 from chainrule.data.encoders import encoder_from_json
 from chainrule.data.splits import Splits
 from chainrule.errors import InputError
-from chainrule.recipes.base import Experiment, Task, task_of
+from chainrule.models.feedforward.ensemble import Ensemble
+from chainrule.recipes.base import SPLITS, Experiment, Task, Trained, task_of
 from chainrule.registry import find
+from chainrule.report.console import to_json
 from chainrule.training import Progress, checkpoint, outputs
 
 Json = dict[str, Any]
 
 
-def begin(name: str, recipe: Experiment, folder: Path, data: Path | None = None) -> None:
+def begin(
+    name: str, recipe: Experiment, folder: Path, data: Path | None = None, device: str = "auto"
+) -> None:
     """Claim a folder for a new run."""
-    if folder.exists() and any(folder.iterdir()):
-        raise InputError(
-            f"the folder {folder} is not empty; choose another --out, or continue an interrupted "
-            f"run with: chainrule resume {folder}"
-        )
-    folder.mkdir(parents=True, exist_ok=True)
-    config = {
-        "recipe": name,
-        "settings": asdict(recipe),  # type: ignore[call-overload]
-        "data": str(data) if data else None,
-        "versions": versions(),
-    }
-    write_json(folder / "config.json", config)
+    try:
+        if folder.exists() and any(folder.iterdir()):
+            raise InputError(
+                f"the folder {folder} is not empty; choose another --out, or continue an "
+                f"interrupted run with: chainrule resume {folder}"
+            )
+        folder.mkdir(parents=True, exist_ok=True)
+        config = {
+            "recipe": name,
+            "settings": asdict(recipe),  # type: ignore[call-overload]
+            "data": str(data.resolve()) if data else None,
+            "device": device,
+            "versions": versions(),
+        }
+        write_json(folder / "config.json", config)
+    except OSError as error:
+        raise InputError(f"cannot make the run folder {folder}: {error.strerror}") from None
 
 
 def discard(folder: Path) -> None:
     """Take back a run that was refused before it learnt anything."""
-    if not (folder / "checkpoints").exists():
-        for name in ("config.json", "task.json", "metrics.jsonl"):
-            (folder / name).unlink(missing_ok=True)
+    if (folder / "checkpoints").exists() or (folder / "model.safetensors").exists():
+        return
+    for name in ("config.json", "task.json", "metrics.jsonl"):
+        (folder / name).unlink(missing_ok=True)
+    with suppress(OSError):  # it holds something else, or is where we stand
         folder.rmdir()
 
 
 def carry_on(folder: Path, device: str = "auto", data: Path | None = None) -> Generator[Progress]:
-    """Train to the end, from the start or the last checkpoint; leaves result and pictures."""
+    """Train to the end, from the start or the last checkpoint; leaves pictures and a result."""
     config, recipe = open_run(folder)
     began = time.perf_counter()
-    splits = recipe.data(data or (Path(config["data"]) if config["data"] else None))
+    splits = recipe.data(data or data_folder(config))
     task = task_of(splits)
     write_json(folder / "task.json", describe(task, splits))
     model = build(recipe, task)
+    device = config["device"] if device == "auto" else device
     history: list[dict[str, int | float]] = []
     stopped = ""
-    with closing(recipe.learn(model, splits, folder / "checkpoints", device)) as steps:
+    with (
+        (folder / "metrics.jsonl").open("w", encoding="utf-8") as lines,
+        closing(recipe.learn(model, splits, folder / "checkpoints", device)) as steps,
+    ):
         for progress in steps:
             if progress.record:
                 history.append(progress.record)
-                write_lines(folder / "metrics.jsonl", history)
+                lines.write(to_json(progress.record, indent=None) + "\n")
+                lines.flush()
                 stopped = progress.stopped or stopped
             yield progress
     model.cpu()
     checkpoint.save(folder / "model.safetensors", model.state_dict())
+    seconds = sum(record.get("seconds", 0.0) for record in history)
     result = {
         "recipe": config["recipe"],
         "seed": recipe.seed,
         "epochs": len(history),
         "stopped": stopped,
         "metrics": recipe.measure(model, splits),
-        "compared": recipe.compare(splits),
+        "compared": recipe.compare_model(model, splits) | recipe.compare(splits),
         "published": [asdict(figure) for figure in recipe.published],
         "parameters": parameters(model),
-        "examples": {
-            name: len(getattr(splits, name).x) for name in ("train", "validation", "test")
-        },
+        "examples": {name: len(getattr(splits, name).x) for name in SPLITS},
         "notes": list(splits.notes),
-        "seconds": sum(record.get("seconds", 0.0) for record in history)
-        or time.perf_counter() - began,
+        "seconds": seconds or time.perf_counter() - began,
         "settings": config["settings"],
+        "device": device,
         "versions": versions(),
     }
-    write_json(folder / "result.json", result)
     draw(recipe, model, splits, history, folder)
+    write_json(folder / "result.json", result)
 
 
 def draw(
@@ -115,9 +128,15 @@ def draw(
 
     figures = recipe.pictures(model, data)
     if len(history) > 1:
-        figures["learning"] = learning_curves([without_accuracy(record) for record in history])
+        shown = [without_accuracy(record) for record in history]
+        figures["learning"] = learning_curves(shown, kept=kept_epoch(recipe, history))
     for name, figure in figures.items():
         save(figure, folder / f"{name}.png")
+
+
+def kept_epoch(recipe: Experiment, history: list[dict[str, int | float]]) -> int | None:
+    """The epoch whose weights were kept: the last one, unless patience chose the best."""
+    return None if getattr(recipe, "patience", 0) else int(history[-1]["epoch"])
 
 
 def without_accuracy(record: dict[str, int | float]) -> dict[str, int | float]:
@@ -162,43 +181,63 @@ def open_model(folder: Path) -> tuple[Experiment, nn.Module, Task]:
 
 def build(recipe: Experiment, task: Task) -> nn.Module:
     """The recipe's model with the initial weights of its seed, whatever was drawn before."""
+    if isinstance(recipe, Trained) and recipe.members > 1:
+        alone = [replace(recipe, seed=recipe.seed + k, members=1) for k in range(recipe.members)]
+        return Ensemble([build(member, task) for member in alone], bool(task.classes))
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(recipe.seed)
         return recipe.model(task)
 
 
-def predict(folder: Path, path: Path) -> list[Json]:
-    """One answer per row or image of a user's file: the class and how sure, or the number."""
-    _, model, task = open_model(folder)
+def predict(folder: Path, paths: Sequence[Path]) -> list[Json]:
+    """One answer per row or image of the user's files: the class and how sure, or the number."""
+    recipe, model, task = open_model(folder)
     encoder = read_json(folder / "task.json")["encoder"]
     if encoder is None:
         raise InputError(f"the recipe of {folder} has no inputs that can be read from a file")
-    output = outputs(model, (encoder_from_json(encoder).encode_file(path),)).float()
-    names = [
-        f"{path.name}:{row}" if len(output) > 1 else path.name for row in range(1, len(output) + 1)
-    ]
+    reader = encoder_from_json(encoder)
+    found: list[Json] = []
+    for path in paths:
+        output = outputs(model, (reader.encode_file(path),)).float()
+        names = [f"{path.name}, row {row}" for row in range(1, len(output) + 1)]
+        names = names if len(output) > 1 else [path.name]
+        found += [
+            {"input": n} | a for n, a in zip(names, answers(recipe, output, task), strict=True)
+        ]
+    return found
+
+
+def answers(recipe: Experiment, output: Tensor, task: Task) -> list[Json]:
+    """What the outputs mean: a number, or the likeliest class and all probabilities."""
     if not task.classes:
-        values = output.flatten().tolist()
-        return [{"input": n, "prediction": v} for n, v in zip(names, values, strict=True)]
-    sure, likely = output.softmax(1).sort(1, descending=True)
+        return [{"prediction": value} for value in output.flatten().tolist()]
+    p = recipe.probabilities(output)
     return [
         {
-            "input": name,
-            "prediction": task.classes[k[0]],
-            "probability": p[0],
-            "next": task.classes[k[1]],
-            "its probability": p[1],
+            "prediction": task.classes[k],
+            "probability": row[k],
+            "probabilities": dict(zip(task.classes, row, strict=True)),
         }
-        for name, p, k in zip(names, sure.tolist(), likely.tolist(), strict=True)
+        for k, row in zip(p.argmax(1).tolist(), p.tolist(), strict=True)
     ]
 
 
 def measure_again(folder: Path, data: Path | None = None) -> Json:
     """The result of a finished run with its figures measured anew from the saved weights."""
     recipe, model, _ = open_model(folder)
-    config, _ = open_run(folder)
-    splits = recipe.data(data or (Path(config["data"]) if config["data"] else None))
+    splits = recipe.data(data or data_folder(open_run(folder)[0]))
     return read_json(folder / "result.json") | {"metrics": recipe.measure(model, splits)}
+
+
+def data_folder(config: Json) -> Path | None:
+    """Where the run found its data, if it was told."""
+    return Path(config["data"]) if config["data"] else None
+
+
+def progress_so_far(folder: Path) -> int | None:
+    """Whole epochs behind the last checkpoint; None where there is none."""
+    last = folder / "checkpoints" / "last.safetensors"
+    return checkpoint.load(last)[1]["epoch"] if last.exists() else None
 
 
 def describe(task: Task, data: Splits) -> Json:
@@ -215,8 +254,9 @@ def next_folder(name: str, root: Path = Path("runs")) -> Path:
 
 
 def parameters(model: nn.Module) -> int:
-    """Numbers that were learnt, whether by gradients or by a rule of the model's own."""
-    return sum(t.numel() for t in model.state_dict().values() if t.is_floating_point())
+    """Numbers that were learnt by gradients or, where there are none, by a rule of the model's."""
+    by_gradient = sum(p.numel() for p in model.parameters())
+    return by_gradient or sum(t.numel() for t in model.buffers() if t.is_floating_point())
 
 
 def versions() -> Json:
@@ -239,15 +279,4 @@ def read_json(path: Path) -> Json:
 
 
 def write_json(path: Path, value: Json) -> None:
-    replace(path, json.dumps(value, indent=2, ensure_ascii=False, default=str) + "\n")
-
-
-def write_lines(path: Path, records: list[dict[str, int | float]]) -> None:
-    replace(path, "".join(json.dumps(record) + "\n" for record in records))
-
-
-def replace(path: Path, text: str) -> None:
-    """Write beside, then rename: a reader never sees half a file."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_text(text, "utf-8")
-    temporary.replace(path)
+    checkpoint.replace(path, (to_json(value) + "\n").encode())

@@ -2,6 +2,7 @@
 
 from chainrule.training.evaluation import evaluate, outputs
 from chainrule.training.loop import Progress, fit, train
+from chainrule.training.many import fit_many
 from chainrule.training.settings import Settings
 
-__all__ = ["Progress", "Settings", "evaluate", "fit", "outputs", "train"]
+__all__ = ["Progress", "Settings", "evaluate", "fit", "fit_many", "outputs", "train"]

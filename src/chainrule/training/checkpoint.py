@@ -18,13 +18,18 @@ from chainrule.errors import InputError
 
 
 def save(path: Path, tensors: Mapping[str, Tensor], state: Mapping[str, Any] | None = None) -> None:
-    """Write beside the target, flush to the disk, rename over it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    """Tensors and state as one file."""
     metadata = {"state": json.dumps(state or {})}  # one key only: their order would be random
+    replace(path, serialise(separate(tensors), metadata))
+
+
+def replace(path: Path, content: bytes) -> None:
+    """Write beside the target, flush to the disk, rename over it; a later try reuses the place."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.part")
     try:
         with temporary.open("wb") as file:
-            file.write(serialise(separate(tensors), metadata))
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
@@ -86,3 +91,8 @@ def restore_optimiser(optimiser: torch.optim.Optimizer, tensors: Mapping[str, Te
         index, key = name.split(".", 1)
         state.setdefault(int(index), {})[key] = value
     optimiser.load_state_dict({**optimiser.state_dict(), "state": state})
+    # The file keeps no memory layout; a fused kernel needs that of the parameter.
+    for parameter, slots in optimiser.state.items():
+        for key, value in slots.items():
+            if isinstance(value, Tensor) and value.shape == parameter.shape:
+                slots[key] = torch.empty_like(parameter, dtype=value.dtype).copy_(value)

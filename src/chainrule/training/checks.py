@@ -1,18 +1,24 @@
 """What must hold before the first step: each failure is one sentence for the user."""
 
-from collections.abc import Mapping
-
 import torch
 from torch import Tensor, nn
 
 from chainrule.errors import InputError
 from chainrule.learning.losses import Loss
+from chainrule.learning.objective import Objective
+from chainrule.training.settings import Settings
 
 Arrays = tuple[Tensor, ...]
 
 
 def check_split(arrays: Arrays, inputs: int, name: str) -> None:
-    """Not empty, of equal length, and finite."""
+    """Tensors, not empty, of equal length, and finite."""
+    if not all(isinstance(t, Tensor) for t in arrays):
+        kinds = ", ".join(type(t).__name__ for t in arrays)
+        raise InputError(
+            f"expected tensors in the {name} split, got {kinds}; chainrule.data.arrays(x, y) "
+            "makes splits of tensors from NumPy arrays and frames"
+        )
     if len(arrays) <= inputs:
         raise InputError(
             f"the {name} split has {len(arrays)} tensors; expected {inputs} inputs, then a target"
@@ -58,8 +64,8 @@ def check_model(model: nn.Module, loss: Loss, arrays: Arrays, number: int, name:
         ) from error
     finally:
         model.train(was_training)
-    if len(targets) == 1:
-        check_targets(output, arrays[-1], name)
+    if len(targets) == 1 or not targets[0].is_floating_point():
+        check_targets(output, arrays[number], name)
     with torch.inference_mode():
         losses = loss(output, *targets)
     if losses.shape != (1,):
@@ -75,7 +81,8 @@ def check_targets(output: Tensor, y: Tensor, name: str) -> None:
         if output.shape[1:] != y.shape[1:]:
             raise InputError(
                 f"the model gives outputs of shape {tuple(output.shape[1:])} per example, but the "
-                f"targets of the {name} split have {tuple(y.shape[1:])}"
+                f"targets of the {name} split have {tuple(y.shape[1:])}; one real output per "
+                "example needs targets y[:, None]"
             )
         return
     classes = output.shape[-1] if output.ndim > 1 else 2
@@ -89,12 +96,28 @@ def check_targets(output: Tensor, y: Tensor, name: str) -> None:
         )
 
 
-def check_monitor(
-    monitor: str, patience: int, validated: bool, metrics: Mapping[str, object]
-) -> None:
-    """Early stopping needs a validation split and a figure that is measured on it."""
-    if patience and not validated:
+def check_monitor(settings: Settings, validated: bool, objective: Objective) -> None:
+    """Early stopping needs a validation split and a figure on it whose better side is known."""
+    monitor, known = settings.monitor, ["loss", *objective.metrics]
+    if settings.patience and not validated:
         raise InputError("early stopping (--patience) needs a validation split; none was given")
-    if patience and monitor != "loss" and monitor not in metrics:
-        known = ", ".join(["loss", *metrics])
-        raise InputError(f"--monitor {monitor} is not measured here; expected one of: {known}")
+    if monitor not in known:
+        expected = ", ".join(known)
+        raise InputError(f"--monitor {monitor} is not measured here; expected one of: {expected}")
+    if monitor not in objective.greater | objective.smaller:
+        raise InputError(
+            f"whether more or less {monitor} is better is not known; "
+            "name it in Objective(greater=…) or Objective(smaller=…)"
+        )
+
+
+def check_batches(model: nn.Module, examples: int, settings: Settings) -> None:
+    """There is something to learn, and batch normalisation never meets a batch of one."""
+    if not any(p.requires_grad for p in model.parameters()):
+        raise InputError(f"{type(model).__name__} has no parameters that a gradient could change")
+    normalised = any(isinstance(part, nn.modules.batchnorm._BatchNorm) for part in model.modules())
+    if normalised and 1 in (settings.batch_size, examples % settings.batch_size or 2):
+        raise InputError(
+            f"batch normalisation cannot learn from a batch of one example, the last of {examples} "
+            f"in batches of {settings.batch_size}; choose another --batch-size"
+        )

@@ -24,8 +24,9 @@ def choose(name: str = "auto") -> torch.device:
     try:
         device = torch.device(name)
     except RuntimeError:
-        device = None
-    if device is None or device.type not in present:
+        device = torch.device("meta")
+    number = torch.cuda.device_count() if device.type == "cuda" else 1
+    if device.type not in present or (device.index or 0) >= number:
         raise InputError(f"there is no device {name!r} here; present: auto, {', '.join(present)}")
     return device
 
@@ -38,6 +39,8 @@ def prepared(device: torch.device, threads: int) -> Iterator[None]:
     decayed weights meets them in every step.
     """
     before, deterministic = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
+    warned = torch.is_deterministic_algorithms_warn_only_enabled()
+    flushed = (torch.tensor(1e-39) * 1).item() == 0
     torch.set_flush_denormal(True)
     torch.set_num_threads(threads)
     if device.type == "cuda":
@@ -46,9 +49,9 @@ def prepared(device: torch.device, threads: int) -> Iterator[None]:
     try:
         yield
     finally:
-        torch.set_flush_denormal(False)
+        torch.set_flush_denormal(flushed)
         torch.set_num_threads(before)
-        torch.use_deterministic_algorithms(deterministic)
+        torch.use_deterministic_algorithms(deterministic, warn_only=warned)
 
 
 def threads_for(model: nn.Module, batch_size: int) -> int:

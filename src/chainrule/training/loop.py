@@ -10,21 +10,25 @@ is random in step t follows from (seed, t): a resumed run repeats the uninterrup
 
 import math
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import torch
 from torch import Tensor, nn
 
 from chainrule.errors import InputError
-from chainrule.learning.metrics import GREATER_IS_BETTER
+from chainrule.learning.averaging import MovingAverage
+from chainrule.learning.losses import uniform_cross_entropy
 from chainrule.learning.objective import CLASSES, Objective
 from chainrule.learning.optimisers import optimiser as make_optimiser
+from chainrule.learning.penalties import shrink
 from chainrule.learning.schedules import schedule
 from chainrule.training import devices
-from chainrule.training.checks import Arrays, check_model, check_monitor, check_split
+from chainrule.training.checks import Arrays
 from chainrule.training.evaluation import evaluate
+from chainrule.training.job import Job, origin, prepare
 from chainrule.training.randomness import permutation, reseed
 from chainrule.training.settings import Settings
 from chainrule.training.state import LAST, State
@@ -51,22 +55,7 @@ class Progress:
         return (self.epoch - 1 + self.step / self.steps) / self.epochs
 
 
-@dataclass(frozen=True)
-class Job:
-    """What stays the same during one call of `fit`."""
-
-    forward: Callable[..., Tensor]
-    train: Arrays
-    validation: Arrays | None
-    settings: Settings
-    objective: Objective
-    device: torch.device
-    class_weights: Tensor | None
-
-    @property
-    def steps(self) -> int:
-        """Updates in one epoch; the last batch may be smaller."""
-        return math.ceil(len(self.train[0]) / self.settings.batch_size)
+P = TypeVar("P", bound=Progress)
 
 
 def fit(
@@ -91,6 +80,8 @@ def fit(
             settings.optimiser, model.parameters(), settings.learning_rate, settings.weight_decay
         ),
     )
+    state.average = MovingAverage(settings.averaging) if settings.averaging else None
+    state.origin = origin(settings, train)
     if folder is not None and (folder / LAST).exists():
         state.restore(folder)
     outer_randomness = torch.get_rng_state()
@@ -101,8 +92,10 @@ def fit(
             yield from saving(epochs(state, job), state, folder, settings.checkpoint_seconds)
         finally:
             torch.set_rng_state(outer_randomness)
-    if state.best_weights:
+    if settings.patience and state.best_weights:
         model.load_state_dict(state.best_weights)
+    elif state.average is not None:
+        model.load_state_dict(state.average.weights)
 
 
 def train(*arguments: object, **options: object) -> list[dict[str, int | float]]:
@@ -110,53 +103,7 @@ def train(*arguments: object, **options: object) -> list[dict[str, int | float]]
     return [p.record for p in fit(*arguments, **options) if p.record]  # type: ignore[arg-type]
 
 
-def prepare(
-    model: nn.Module,
-    train: Arrays,
-    validation: Arrays | None,
-    settings: Settings,
-    objective: Objective,
-    device: torch.device,
-) -> Job:
-    """Refuse what cannot work, then put model and data in their places."""
-    model.to("cpu")
-    for name, split, loss in (
-        ("training", train, objective.minimised),
-        ("validation", validation, objective.loss),
-    ):
-        if split is not None:
-            check_split(split, objective.inputs, name)
-            check_model(model, loss, split, objective.inputs, name)
-    check_monitor(settings.monitor, settings.patience, validation is not None, objective.metrics)
-    devices.autocast(device, settings.precision)
-    devices.place(model, device)
-    weights = (
-        balanced(train[objective.inputs]).to(device)
-        if settings.class_weights == "balanced"
-        else None
-    )
-    return Job(
-        forward=torch.compile(model) if settings.compile else model,
-        train=devices.resident(train, device),
-        validation=validation,
-        settings=settings,
-        objective=objective,
-        device=device,
-        class_weights=weights,
-    )
-
-
-def balanced(y: Tensor) -> Tensor:
-    """w_k = N / (K N_k): every class weighs the same in the mean loss."""
-    if y.is_floating_point():
-        raise InputError("--class-weights balanced needs classes; these targets are real numbers")
-    counts = y.flatten().bincount().float()
-    return counts.sum() / (len(counts) * counts.clamp_min(1))
-
-
-def saving(
-    progress: Iterator[Progress], state: State, folder: Path | None, seconds: float
-) -> Iterator[Progress]:
+def saving(progress: Iterator[P], state: State, folder: Path | None, seconds: float) -> Iterator[P]:
     """Pass the progress on, writing a checkpoint when it is time, on leaving, and at the end."""
     if folder is None:
         yield from progress
@@ -178,7 +125,8 @@ def epochs(state: State, job: Job) -> Iterator[Progress]:
     """Past records, then epoch after epoch until a reason to stop."""
     settings, steps = job.settings, job.steps
     for number, past in enumerate(state.history, 1):
-        yield Progress(number, settings.epochs, steps, steps, past["train_loss"], past)
+        stopped = state.stopped if number == len(state.history) else ""
+        yield Progress(number, settings.epochs, steps, steps, past["train_loss"], past, stopped)
     while not state.stopped:
         began = time.perf_counter()
         for _ in batches(state, job):
@@ -196,16 +144,15 @@ def epochs(state: State, job: Job) -> Iterator[Progress]:
 
 
 def validate(state: State, job: Job) -> dict[str, float]:
-    """Figures of the validation split, and the best weights kept when patience asks for them."""
+    """Figures of the validation split; the weights are kept if they are the best so far."""
     if job.validation is None:
         return {}
-    with devices.autocast(job.device, job.settings.precision):
+    monitor = job.settings.monitor
+    with state.averaged(), devices.autocast(job.device, job.settings.precision):
         found = evaluate(state.model, job.validation, job.objective)
-    if not math.isfinite(found["loss"]):
-        raise diverged("validation loss", found["loss"], state, job.settings)
-    if job.settings.patience:
-        monitor = job.settings.monitor
-        state.keep_best(found[monitor] * (-1 if monitor in GREATER_IS_BETTER else 1))
+        if not math.isfinite(found["loss"]):
+            raise diverged("validation loss", found["loss"], state, job.settings)
+        state.keep_best(job.objective.cost(monitor, found[monitor]))
     return {f"validation_{name}": value for name, value in found.items()}
 
 
@@ -249,6 +196,11 @@ def update(state: State, job: Job, rows: Tensor) -> Tensor:
         nn.utils.clip_grad_norm_(state.model.parameters(), job.settings.clip)
     if job.device.type != "cpu" or math.isfinite(value.item()):
         state.optimiser.step()
+        if job.settings.lasso:
+            rate = state.optimiser.param_groups[0]["lr"]
+            shrink(state.model.parameters(), rate * job.settings.lasso)
+        if state.average is not None:
+            state.average.update(state.model)
     return value
 
 
@@ -260,7 +212,12 @@ def share_of_loss(job: Job, part: Tensor, rows: Tensor) -> Tensor:
         batch[0] = objective.augment(batch[0])
     inputs, targets = batch[: objective.inputs], batch[objective.inputs :]
     with devices.autocast(job.device, job.settings.precision):
-        losses = objective.minimised(job.forward(*inputs), *targets)
+        output = job.forward(*inputs)
+    if job.settings.precision == "mixed":
+        output = output.float()
+    losses = objective.minimised(output, *targets)
+    if smoothing := job.settings.label_smoothing:
+        losses = (1 - smoothing) * losses + smoothing * uniform_cross_entropy(output)
     if job.class_weights is None:
         share = losses.mean() if part is rows else losses.sum() / len(rows)
     else:

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from typing import Literal
 
 from chainrule.errors import InputError
 from chainrule.learning.optimisers import OPTIMISERS
@@ -21,25 +20,31 @@ class Settings:
     batch_size: int = 128
     """Examples per update."""
     optimiser: str = "adam"
-    """sgd, momentum, adam or adamw."""
+    """gd, sgd, momentum, nesterov, adagrad, rmsprop, adam, adamw or lion."""
     learning_rate: float = 1e-3
     """Step size η, the peak of the schedule."""
     schedule: str = "constant"
-    """constant, cosine or one-cycle."""
+    """constant, step, exponential, cosine, warm-up, warm-up-cosine, inverse-sqrt or one-cycle."""
     weight_decay: float = 0.0
-    """μ of the ridge penalty ½ μ ‖W‖² on weight matrices."""
+    """μ of the ridge penalty ½ μ ‖W‖² on weight matrices; decoupled for adamw and lion."""
+    lasso: float = 0.0
+    """λ of the lasso penalty λ ‖W‖₁ on weight matrices."""
+    averaging: float = 0.0
+    """Decay of a moving average of the weights, 0.99 or so, which is what is kept; 0: none."""
     clip: float = 0.0
     """Largest norm of the gradient; 0 leaves it alone."""
     accumulate: int = 1
     """Parts in which each batch is pushed through, to save memory."""
-    class_weights: Literal["none", "balanced"] = "none"
-    """balanced: every class counts the same, however rare."""
+    class_weights: str = "none"
+    """none, or balanced: every class counts the same, however rare."""
+    label_smoothing: float = 0.0
+    """Share ε of each label that is spread evenly over all classes."""
     patience: int = 0
     """Stop after this many epochs without a better `monitor`, with the best weights; 0: never."""
     monitor: str = "loss"
     """What early stopping watches on the validation split: loss or a metric."""
-    precision: Literal["full", "mixed"] = "full"
-    """mixed: bfloat16 products where the device has them."""
+    precision: str = "full"
+    """full, or mixed: bfloat16 products where the device has them."""
     compile: bool = False
     """Let torch.compile fuse the model first (a minute of waiting, then faster steps)."""
     threads: int = 0
@@ -54,9 +59,16 @@ class Settings:
                 raise InputError(f"{flag(field)} must be at least {least}, got {value}")
         if not (math.isfinite(self.learning_rate) and self.learning_rate > 0):
             raise InputError(f"--learning-rate must be above 0, got {self.learning_rate}")
+        if self.seed >= 2**63:
+            raise InputError(f"--seed must be below 2⁶³, got {self.seed}")
+        for field in ("label_smoothing", "averaging"):
+            if getattr(self, field) >= 1:
+                raise InputError(f"{flag(field)} must be below 1, got {getattr(self, field)}")
         for what, name, known in (
             ("optimiser", self.optimiser, OPTIMISERS),
             ("schedule", self.schedule, SCHEDULES),
+            ("precision", self.precision, ("full", "mixed")),
+            ("kind of class weights", self.class_weights, ("none", "balanced")),
         ):
             if name not in known:
                 raise InputError(unknown(what, name, list(known)))
@@ -68,7 +80,10 @@ LEAST = {
     "batch_size": 1,
     "accumulate": 1,
     "weight_decay": 0,
+    "lasso": 0,
+    "averaging": 0,
     "clip": 0,
+    "label_smoothing": 0,
     "patience": 0,
     "threads": 0,
     "checkpoint_seconds": 0,

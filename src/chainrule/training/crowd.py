@@ -1,0 +1,163 @@
+"""A crowd of networks: what `fit_many` holds fixed, what it changes, and what it refuses."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from chainrule.errors import InputError
+from chainrule.learning.objective import Objective
+from chainrule.training.checks import Arrays, check_batches, check_model, check_monitor, check_split
+from chainrule.training.job import balanced
+from chainrule.training.loop import Progress
+from chainrule.training.settings import Settings, flag
+from chainrule.training.stack import Dropouts, Stack
+from chainrule.training.state import State
+
+OWN = {"seed", "learning_rate", "weight_decay", "label_smoothing"}
+
+
+@dataclass(frozen=True)
+class Together(Progress):
+    """Progress of all members: `record` holds means, `members` each one's own figures."""
+
+    members: tuple[dict[str, float], ...] = ()
+
+
+@dataclass
+class CrowdState(State):
+    """The state of all members: running losses, best values and epochs, who has diverged."""
+
+    totals: list[float] = field(default_factory=list)
+    bests: list[float] = field(default_factory=list)
+    best_epochs: list[int] = field(default_factory=list)
+    lost: list[int] = field(default_factory=list)
+    saved: ClassVar[tuple[str, ...]] = (*State.saved, "totals", "bests", "best_epochs", "lost")
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """What stays the same during one call of `fit_many`."""
+
+    stack: Stack
+    train: Arrays
+    rows: list[Tensor]
+    held: Arrays | list[Arrays] | None
+    settings: list[Settings]
+    objective: Objective
+    dropouts: Dropouts
+
+    @property
+    def common(self) -> Settings:
+        return self.settings[0]
+
+    @property
+    def members(self) -> int:
+        return len(self.settings)
+
+    @cached_property
+    def steps(self) -> int:
+        """Updates in an epoch, the same for all."""
+        return math.ceil(len(self.rows[0]) / self.common.batch_size)
+
+    @cached_property
+    def in_step(self) -> bool:
+        """Whether one learning rate serves all."""
+        return len({s.learning_rate for s in self.settings}) == 1
+
+    @cached_property
+    def moved(self) -> list[nn.Parameter]:
+        """What the optimiser moves: the weights, or where rates differ, steps of rate 1."""
+        weights = list(self.stack.stacked)
+        return weights if self.in_step else [nn.Parameter(torch.zeros_like(p)) for p in weights]
+
+    @cached_property
+    def class_weights(self) -> Tensor | None:
+        wanted = self.common.class_weights == "balanced"
+        return balanced(self.train[self.objective.inputs]) if wanted else None
+
+    def own(self, name: str) -> Tensor:
+        """One setting of every member."""
+        return torch.tensor([getattr(s, name) for s in self.settings], dtype=torch.float64)
+
+
+def gather(
+    models: Sequence[nn.Module],
+    train: Arrays,
+    validation: Arrays | None,
+    settings: Sequence[Settings],
+    objective: Objective,
+    folds: Sequence[tuple[Tensor, Tensor]] | None,
+) -> Crowd:
+    """Refuse what cannot be trained together, then stack."""
+    stack = Stack([model.cpu() for model in models])
+    settings = list(settings) or [Settings(seed=k) for k in range(len(models))]
+    check_settings(len(models), settings, objective)
+    for name, split, loss in (
+        ("training", train, objective.minimised),
+        ("validation", validation, objective.loss),
+    ):
+        if split is not None:
+            check_split(split, objective.inputs, name)
+            check_model(models[0], loss, split, objective.inputs, name)
+    validated = validation is not None or folds is not None
+    check_monitor(settings[0], validated, objective)
+    check_batches(models[0], len(train[0]), settings[0])
+    if folds is not None:
+        check_folds(folds, len(models), settings[0].batch_size)
+    rows = [fold[0] for fold in folds] if folds else [torch.arange(len(train[0]))] * len(models)
+    held: Arrays | list[Arrays] | None = validation
+    if folds:
+        held = [tuple(t[fold[1]] for t in train) for fold in folds]
+    dropouts = Dropouts(models, train[0][:2])
+    return Crowd(stack, train, rows, held, settings, objective, dropouts)
+
+
+def check_settings(members: int, settings: Sequence[Settings], objective: Objective) -> None:
+    """One for each model, equal in all that the program shares."""
+    if len(settings) != members:
+        raise InputError(f"expected {members} settings, one per network, got {len(settings)}")
+    for name in (f.name for f in fields(Settings) if f.name not in OWN):
+        values = sorted({str(getattr(s, name)) for s in settings})
+        if len(values) > 1:
+            raise InputError(
+                f"networks trained together must agree in {flag(name)}, got {', '.join(values)}"
+            )
+    alone = {"precision": "full", "accumulate": 1, "compile": False, "lasso": 0, "averaging": 0}
+    for name, wanted in alone.items():
+        if getattr(settings[0], name) != wanted:
+            raise InputError(f"{flag(name)} is not for networks trained together")
+    if objective.inputs != 1:
+        raise InputError("networks trained together must take one input tensor each")
+
+
+def check_folds(folds: Sequence[tuple[Tensor, Tensor]], members: int, batch_size: int) -> None:
+    """One for each model, all giving the same number of batches."""
+    if len(folds) != members:
+        raise InputError(f"expected one fold per network, got {len(folds)} for {members}")
+    batches = {math.ceil(len(rows) / batch_size) for rows, _ in folds}
+    if len(batches) > 1:
+        raise InputError(
+            f"the folds give {min(batches)} to {max(batches)} batches an epoch; networks trained "
+            "together must take the same number of steps: leave a row out of the larger folds"
+        )
+
+
+def k_folds(examples: int, folds: int, batch_size: int, seed: int) -> list[tuple[Tensor, Tensor]]:
+    """Rows to learn from and rows held out, k times; every row is held out once.
+
+    Where one row more would mean one more batch, the larger folds learn from one row less.
+    """
+    if not 2 <= folds <= examples:
+        raise InputError(f"expected 2 to {examples} folds of {examples} examples, got {folds}")
+    parts = torch.randperm(examples, generator=torch.Generator().manual_seed(seed))
+    held = parts.tensor_split(folds)
+    learnt = [torch.cat([*held[:k], *held[k + 1 :]]) for k in range(folds)]
+    fewest = min(map(len, learnt))
+    if math.ceil((fewest + 1) / batch_size) > math.ceil(fewest / batch_size):
+        learnt = [rows[:fewest] for rows in learnt]
+    return list(zip(learnt, held, strict=True))

@@ -1,0 +1,116 @@
+"""One step of a whole crowd of networks: its batch, its gradients, its move."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from chainrule.learning.losses import uniform_cross_entropy
+from chainrule.learning.schedules import schedule
+from chainrule.training.crowd import Crowd, CrowdState
+from chainrule.training.randomness import mix
+from chainrule.training.stack import Masks
+
+DECOUPLED = {"adamw", "lion"}
+
+
+def update(state: CrowdState, crowd: Crowd, rows: Tensor) -> Tensor:
+    """One step of all members on (K, batch) rows; returns each one's sum of losses before it."""
+    K, b = rows.shape
+    present = rows >= 0
+    x, targets, masks = batch_of(state, crowd, rows.clamp_min(0))
+    state.optimiser.zero_grad()
+    crowd.stack.zero_grad()
+    output = crowd.stack(x, masks).flatten(0, 1)
+    losses = crowd.objective.minimised(output, *targets)
+    smoothing = crowd.own("label_smoothing").to(losses.dtype)
+    if smoothing.any():
+        spread = uniform_cross_entropy(output)
+        each = smoothing.repeat_interleave(b)
+        losses = (1 - each) * losses + each * spread
+    weights = present.to(losses.dtype)
+    if crowd.class_weights is not None:
+        weights = weights * crowd.class_weights[targets[0]].view(K, b)
+    mean = (weights * losses.view(K, b)).sum(1) / weights.sum(1).clamp_min(1e-12)
+    mean.sum().backward()
+    move(state, crowd)
+    return mean.detach().double() * present.sum(1)
+
+
+def batch_of(
+    state: CrowdState, crowd: Crowd, rows: Tensor
+) -> tuple[Tensor, list[Tensor], list[Masks]]:
+    """Inputs (K, batch, …), targets (K · batch, …) and masks, each member's by its own seed."""
+    K, b = rows.shape
+    t = state.epoch * crowd.steps + state.step
+    flat = rows.flatten()
+    x = crowd.train[0].index_select(0, flat)
+    x = x.view(K, b, *x.shape[1:])
+    targets = [t.index_select(0, flat) for t in crowd.train[1:]]
+    augment, dropouts, drawn = crowd.objective.augment, crowd.dropouts, []
+    if augment is None and not dropouts.active:
+        return x, targets, []
+    for k, settings in enumerate(crowd.settings):
+        torch.default_generator.manual_seed(mix(settings.seed, t))
+        if augment is not None:
+            x[k] = augment(x[k])
+        drawn.append(dropouts.draw(k, b))
+    return x, targets, dropouts.masks(drawn) if dropouts.active else []
+
+
+@torch.no_grad()
+def move(state: CrowdState, crowd: Crowd) -> None:
+    """Clip, decay and step, each member at its own rate."""
+    common, weights = crowd.common, list(crowd.stack.stacked)
+    t = state.epoch * crowd.steps + state.step
+    rates = crowd.own("learning_rate") * schedule(common.schedule)(
+        t / (common.epochs * crowd.steps)
+    )
+    if common.clip:
+        clip(weights, common.clip)
+    shrink(weights, crowd, rates)
+    if crowd.in_step:
+        for group in state.optimiser.param_groups:
+            group["lr"] = rates[0].item()
+        state.optimiser.step()
+    else:
+        for p, step in zip(weights, crowd.moved, strict=True):
+            step.grad = p.grad
+        state.optimiser.step()
+        for p, step in zip(weights, crowd.moved, strict=True):
+            p.addcmul_(step, per_member(rates, p))
+            step.zero_()
+
+
+def shrink(weights: Sequence[nn.Parameter], crowd: Crowd, rate: Tensor) -> None:
+    """Weight decay of matrices: in the gradient, or decoupled from it."""
+    decay = crowd.own("weight_decay")
+    for p in weights if decay.any() else ():
+        if p.ndim > 2 and crowd.common.optimiser in DECOUPLED:
+            p.mul_(per_member(1 - rate * decay, p))
+        elif p.ndim > 2:
+            p.grad.add_(per_member(decay, p) * p)  # type: ignore[union-attr]
+
+
+def clip(weights: Sequence[nn.Parameter], largest: float) -> None:
+    """Shrink each member's gradient to the largest norm."""
+    squares = [p.grad.flatten(1).square().sum(1) for p in weights if p.grad is not None]
+    norm = torch.stack(squares).sum(0).sqrt()
+    factor = (largest / (norm + 1e-6)).clamp_max(1)
+    for p in weights:
+        p.grad.mul_(per_member(factor, p))  # type: ignore[union-attr]
+
+
+def per_member(values: Tensor, like: Tensor) -> Tensor:
+    """(K,) → (K, 1, …), to multiply a stacked tensor."""
+    return values.to(like.dtype).view(-1, *[1] * (like.ndim - 1))
+
+
+@torch.no_grad()
+def give_up(state: CrowdState, crowd: Crowd, k: int) -> None:
+    """Set a member that has diverged to zero, so that its numbers cannot disturb the others."""
+    state.lost.append(k)
+    slots = (t for slot in state.optimiser.state.values() for t in slot.values())
+    for t in (*crowd.stack.stacked, *slots):
+        if isinstance(t, Tensor) and t.ndim:
+            t[k] = 0

@@ -1,0 +1,177 @@
+"""K networks of one architecture as one module whose parameters have a leading axis of members.
+
+    f(x)_k = f[θ_k](x_k),    θ stacked as (K, …)
+
+`torch.func.vmap` maps the ordinary forward pass over the members, so any model will do that takes
+no decision in Python by looking at its data. Affine maps become one batched product, and dropout
+gets its masks from outside: member k sees those of its own seed, as if it were trained alone.
+"""
+
+import copy
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call, stack_module_state, vmap
+
+from chainrule.errors import InputError
+from chainrule.nn.dropout import LEVELS, MASKS, draws, kept_levels
+
+NONE = torch.zeros((), dtype=torch.int16)  # a draw that keeps its unit
+
+
+class Stack(nn.Module):
+    """The members' parameters and buffers, stacked; `names` are those of one member."""
+
+    def __init__(self, models: Sequence[nn.Module]):
+        super().__init__()
+        check_alike(models)
+        parameters, buffers = stack_module_state(list(models))
+        self.names, self.buffer_names = list(parameters), list(buffers)
+        self.stacked = nn.ParameterList(p.detach().clone() for p in parameters.values())
+        for place, value in enumerate(buffers.values()):
+            self.register_buffer(f"buffer{place}", value.clone())
+        self.wiring = [wired(models[0])]  # in a list: its own parameters are not ours
+
+    def forward(self, x: Tensor, masks: "list[Masks]", shared: bool = False) -> Tensor:
+        """(K, batch, …) → (K, batch, outputs); with `shared`, one batch for all members."""
+        model = self.wiring[0].train(self.training)
+        state: dict[str, Tensor] = dict(zip(self.names, self.stacked, strict=True))
+        state |= {name: getattr(self, f"buffer{i}") for i, name in enumerate(self.buffer_names)}
+
+        def member(state: dict[str, Tensor], x: Tensor, masks: list[Masks]) -> Tensor:
+            given = iter(masks)
+            token = MASKS.set((lambda h, _: next(given).of(h)) if masks else None)
+            try:
+                return functional_call(model, state, (x,))
+            finally:
+                MASKS.reset(token)
+
+        try:
+            return vmap(member, in_dims=(0, None if shared else 0, 0))(state, x, masks)
+        except RuntimeError as error:
+            if "vmap" not in str(error):
+                raise
+            raise InputError(
+                f"{type(model).__name__} cannot be trained many at once: its forward pass draws "
+                "random numbers or looks at its data in Python; train the members one by one"
+            ) from error
+
+    def unstack(self, models: Sequence[nn.Module], state: dict[str, Tensor] | None = None) -> None:
+        """Copy the members' weights (or those of a saved state) into ordinary models."""
+        state = state or self.state_dict()
+        places = [f"stacked.{i}" for i in range(len(self.names))]
+        places += [f"buffer{i}" for i in range(len(self.buffer_names))]
+        for k, model in enumerate(models):
+            values = (state[place][k] for place in places)
+            model.load_state_dict(
+                dict(zip(self.names + self.buffer_names, values, strict=True)), strict=False
+            )
+
+
+class Masks(NamedTuple):
+    """Of one dropout layer: uniform draws and keep levels, with a leading axis of members."""
+
+    draws: Tensor
+    kept: Tensor
+
+    def of(self, h: Tensor) -> Tensor:
+        """m / p for one member's activations, as `nn.dropout.mask` computes it."""
+        keep = self.draws[: h.numel()].view(h.shape) < self.kept - LEVELS // 2
+        return keep.to(h.dtype) * (LEVELS / self.kept)
+
+
+class Dropouts:
+    """The dropout layers that a forward pass meets, with every member's rate for each."""
+
+    def __init__(self, models: Sequence[nn.Module], example: Tensor):
+        met = [self.record(model, example) for model in models]
+        self.units = [units for _, units in met[0]]  # per example
+        self.rates = [[member[i][0] for member in met] for i in range(len(self.units))]
+        levels = [[kept_levels(rate) for rate in layer] for layer in self.rates]
+        self.kept = [torch.tensor(layer) for layer in levels]
+        self.active = any(map(any, self.rates))
+
+    @staticmethod
+    def record(model: nn.Module, example: Tensor) -> list[tuple[float, int]]:
+        """(rate, units) of each dropout layer, in the order in which they are met."""
+        met: list[tuple[float, int]] = []
+
+        def note(h: Tensor, rate: float) -> Tensor:
+            met.append((rate, h.numel() // len(example)))
+            return torch.ones_like(h)
+
+        token, was_training = MASKS.set(note), model.training
+        try:
+            functional_call(model.train(), copy.deepcopy(model.state_dict()), (example,))
+        finally:
+            MASKS.reset(token)
+            model.train(was_training)
+        return met
+
+    def draw(self, member: int, batch: int) -> list[Tensor]:
+        """Uniform draws for one member's layers, as it would draw them by itself."""
+        return [
+            draws(units * batch) if rates[member] > 0 else NONE.expand(units * batch)
+            for units, rates in zip(self.units, self.rates, strict=True)
+        ]
+
+    def masks(self, drawn: Sequence[list[Tensor]]) -> list[Masks]:
+        """All members' draws, layer by layer."""
+        layers = zip(*drawn, strict=True)
+        return [
+            Masks(torch.stack(each), kept) for each, kept in zip(layers, self.kept, strict=True)
+        ]
+
+
+class Affine(torch.autograd.Function):
+    """x Wᵀ + b, in its batched form one product for all members."""
+
+    @staticmethod
+    def forward(x: Tensor, W: Tensor, b: Tensor) -> Tensor:
+        return nn.functional.linear(x, W, b)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        """Nothing is kept: only the batched form is ever differentiated, by autograd."""
+
+    @staticmethod
+    def vmap(info: Any, in_dims: tuple[int | None, ...], *tensors: Tensor) -> tuple[Tensor, int]:
+        K = info.batch_size
+        x, W, b = (
+            t.movedim(axis, 0) if axis is not None else t.expand(K, *t.shape)
+            for t, axis in zip(tensors, in_dims, strict=True)
+        )
+        rows = x.reshape(K, -1, x.shape[-1])
+        return torch.baddbmm(b[:, None], rows, W.mT).view(*x.shape[:-1], -1), 0
+
+
+def wired(model: nn.Module) -> nn.Module:
+    """A copy of the model without weights of its own, whose affine maps know their batched form."""
+    shell = copy.deepcopy(model).to("meta")
+    for part in shell.modules():
+        if type(part) is nn.Linear and part.bias is not None:
+            part.forward = affine_of(part)  # type: ignore[method-assign, assignment]
+    return shell
+
+
+def affine_of(layer: nn.Linear) -> Callable[[Tensor], Tensor]:
+    """The layer's forward pass by `Affine`, reading whatever weights it has at that moment."""
+    return lambda x: Affine.apply(x, layer.weight, layer.bias)
+
+
+def check_alike(models: Sequence[nn.Module]) -> None:
+    """At least one model, all of one class and shape."""
+    if not models:
+        raise InputError("expected at least one network to train, got none")
+
+    def shape(model: nn.Module) -> list[tuple[str, torch.Size]]:
+        return [(name, t.shape) for name, t in model.state_dict().items()]
+
+    for model in models[1:]:
+        if type(model) is not type(models[0]) or shape(model) != shape(models[0]):
+            raise InputError(
+                "networks trained together must be of one architecture; "
+                f"{type(model).__name__} differs from the first in class or shapes"
+            )
