@@ -80,6 +80,27 @@ class Crowd:
         wanted = self.common.class_weights == "balanced"
         return balanced(self.train[self.objective.inputs]) if wanted else None
 
+    @cached_property
+    def rates(self) -> Tensor:
+        return self.own("learning_rate")
+
+    @cached_property
+    def decays(self) -> Tensor | None:
+        """Weight decay of every member, where there is any."""
+        decays = self.own("weight_decay")
+        return decays if decays.any() else None
+
+    @cached_property
+    def smoothing(self) -> Tensor | None:
+        """Label smoothing of every member, where there is any."""
+        smoothing = self.own("label_smoothing").to(self.stack.stacked[0].dtype)
+        return smoothing if smoothing.any() else None
+
+    @cached_property
+    def alike(self) -> bool:
+        """Whether all members have the same number of rows, so that no batch has gaps."""
+        return len({len(rows) for rows in self.rows}) == 1
+
     def own(self, name: str) -> Tensor:
         """One setting of every member."""
         return torch.tensor([getattr(s, name) for s in self.settings], dtype=torch.float64)

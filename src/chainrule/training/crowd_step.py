@@ -17,24 +17,33 @@ DECOUPLED = {"adamw", "lion"}
 def update(state: CrowdState, crowd: Crowd, rows: Tensor) -> Tensor:
     """One step of all members on (K, batch) rows; returns each one's sum of losses before it."""
     K, b = rows.shape
-    present = rows >= 0
-    x, targets, masks = batch_of(state, crowd, rows.clamp_min(0))
-    state.optimiser.zero_grad()
-    crowd.stack.zero_grad()
+    x, targets, masks = batch_of(state, crowd, rows if crowd.alike else rows.clamp_min(0))
+    for p in crowd.stack.stacked:
+        p.grad = None
     output = crowd.stack(x, masks).flatten(0, 1)
     losses = crowd.objective.minimised(output, *targets)
-    smoothing = crowd.own("label_smoothing").to(losses.dtype)
-    if smoothing.any():
-        spread = uniform_cross_entropy(output)
-        each = smoothing.repeat_interleave(b)
-        losses = (1 - each) * losses + each * spread
-    weights = present.to(losses.dtype)
-    if crowd.class_weights is not None:
-        weights = weights * crowd.class_weights[targets[0]].view(K, b)
-    mean = (weights * losses.view(K, b)).sum(1) / weights.sum(1).clamp_min(1e-12)
+    if crowd.smoothing is not None:
+        each = crowd.smoothing.repeat_interleave(b)
+        losses = (1 - each) * losses + each * uniform_cross_entropy(output)
+    losses = losses.view(K, b)
+    weights = weights_of(crowd, rows, targets[0])
+    if weights is None:
+        mean = losses.mean(1)
+    else:
+        mean = (weights * losses).sum(1) / weights.sum(1).clamp_min(1e-12)
     mean.sum().backward()
     move(state, crowd)
-    return mean.detach().double() * present.sum(1)
+    return mean.detach().double() * (b if crowd.alike else (rows >= 0).sum(1))
+
+
+def weights_of(crowd: Crowd, rows: Tensor, labels: Tensor) -> Tensor | None:
+    """(K, batch): zero where a member has no row, the weight of its class elsewhere."""
+    if crowd.alike and crowd.class_weights is None:
+        return None
+    present = (rows >= 0).to(crowd.stack.stacked[0].dtype)
+    if crowd.class_weights is None:
+        return present
+    return present * crowd.class_weights[labels].view(rows.shape)
 
 
 def batch_of(
@@ -63,9 +72,7 @@ def move(state: CrowdState, crowd: Crowd) -> None:
     """Clip, decay and step, each member at its own rate."""
     common, weights = crowd.common, list(crowd.stack.stacked)
     t = state.epoch * crowd.steps + state.step
-    rates = crowd.own("learning_rate") * schedule(common.schedule)(
-        t / (common.epochs * crowd.steps)
-    )
+    rates = crowd.rates * schedule(common.schedule)(t / (common.epochs * crowd.steps))
     if common.clip:
         clip(weights, common.clip)
     shrink(weights, crowd, rates)
@@ -84,12 +91,13 @@ def move(state: CrowdState, crowd: Crowd) -> None:
 
 def shrink(weights: Sequence[nn.Parameter], crowd: Crowd, rate: Tensor) -> None:
     """Weight decay of matrices: in the gradient, or decoupled from it."""
-    decay = crowd.own("weight_decay")
-    for p in weights if decay.any() else ():
+    if crowd.decays is None:
+        return
+    for p in weights:
         if p.ndim > 2 and crowd.common.optimiser in DECOUPLED:
-            p.mul_(per_member(1 - rate * decay, p))
+            p.mul_(per_member(1 - rate * crowd.decays, p))
         elif p.ndim > 2:
-            p.grad.add_(per_member(decay, p) * p)  # type: ignore[union-attr]
+            p.grad.addcmul_(p, per_member(crowd.decays, p))  # type: ignore[union-attr]
 
 
 def clip(weights: Sequence[nn.Parameter], largest: float) -> None:
@@ -109,7 +117,7 @@ def per_member(values: Tensor, like: Tensor) -> Tensor:
 @torch.no_grad()
 def give_up(state: CrowdState, crowd: Crowd, k: int) -> None:
     """Set a member that has diverged to zero, so that its numbers cannot disturb the others."""
-    state.lost.append(k)
+    state.lost = sorted({*state.lost, k})
     slots = (t for slot in state.optimiser.state.values() for t in slot.values())
     for t in (*crowd.stack.stacked, *slots):
         if isinstance(t, Tensor) and t.ndim:

@@ -104,18 +104,19 @@ def finite(values: Iterable[float]) -> list[float]:
 def batches(state: CrowdState, crowd: Crowd) -> Iterator[None]:
     """The rest of the current epoch; yields about every tenth of a second."""
     order = orders(crowd, state.epoch)
-    state.totals = state.totals or [0.0] * crowd.members
+    totals = torch.tensor(state.totals or [0.0] * crowd.members, dtype=torch.float64)
     crowd.stack.train()
     ticked = time.perf_counter()
     for rows in order.split(crowd.common.batch_size, dim=1)[state.step :]:
-        losses = update(state, crowd, rows).tolist()
-        for k, loss in enumerate(losses):
-            state.totals[k] += loss
-            if not math.isfinite(loss) and k not in state.lost:
+        totals += update(state, crowd, rows)
+        if not totals.isfinite().all():
+            for k in (~totals.isfinite()).nonzero().flatten().tolist():
                 give_up(state, crowd, k)
+                totals[k] = 0
         state.step += 1
-        if time.perf_counter() - ticked >= TICK:
+        if time.perf_counter() - ticked >= TICK or state.step == crowd.steps:
             ticked = time.perf_counter()
+            state.totals = totals.tolist()
             yield
 
 

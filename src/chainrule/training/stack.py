@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call, stack_module_state, vmap
+from torch.fx.experimental.proxy_tensor import make_fx
 
 from chainrule.errors import InputError
 from chainrule.nn.dropout import LEVELS, MASKS, draws, kept_levels
@@ -33,23 +34,43 @@ class Stack(nn.Module):
         for place, value in enumerate(buffers.values()):
             self.register_buffer(f"buffer{place}", value.clone())
         self.wiring = [wired(models[0])]  # in a list: its own parameters are not ours
+        self.programs: dict[tuple[object, ...], Callable[..., Tensor]] = {}
 
     def forward(self, x: Tensor, masks: "list[Masks]", shared: bool = False) -> Tensor:
         """(K, batch, …) → (K, batch, outputs); with `shared`, one batch for all members."""
-        model = self.wiring[0].train(self.training)
-        state: dict[str, Tensor] = dict(zip(self.names, self.stacked, strict=True))
-        state |= {name: getattr(self, f"buffer{i}") for i, name in enumerate(self.buffer_names)}
+        buffers = [getattr(self, f"buffer{i}") for i in range(len(self.buffer_names))]
+        tensors = [*self.stacked, *buffers, x, *(t for layer in masks for t in layer)]
+        key = (self.training, shared, tuple(x.shape), len(masks))
+        if key not in self.programs:
+            self.programs[key] = self.program(tensors, shared)
+        return self.programs[key](*tensors)
 
-        def member(state: dict[str, Tensor], x: Tensor, masks: list[Masks]) -> Tensor:
-            given = iter(masks)
-            token = MASKS.set((lambda h, _: next(given).of(h)) if masks else None)
+    def program(self, tensors: list[Tensor], shared: bool) -> Callable[..., Tensor]:
+        """The mapped forward pass for tensors of these shapes, as a plain list of operations.
+
+        Mapping costs more than small networks compute; it is done once, and the operations that it
+        leads to are replayed.
+        """
+        model = self.wiring[0].train(self.training)
+        names = self.names + self.buffer_names
+
+        def member(*tensors: Tensor) -> Tensor:
+            state, x = dict(zip(names, tensors, strict=False)), tensors[len(names)]
+            given = iter(tensors[len(names) + 1 :])
+            masks = len(tensors) > len(names) + 1
+            token = MASKS.set(
+                (lambda h, _: mask_of(next(given), next(given), h)) if masks else None
+            )
             try:
                 return functional_call(model, state, (x,))
             finally:
                 MASKS.reset(token)
 
+        axes: list[int | None] = [0] * len(tensors)
+        axes[len(names)] = None if shared else 0
         try:
-            return vmap(member, in_dims=(0, None if shared else 0, 0))(state, x, masks)
+            with torch.no_grad():
+                return make_fx(vmap(member, in_dims=tuple(axes)))(*(t.clone() for t in tensors))
         except RuntimeError as error:
             if "vmap" not in str(error):
                 raise
@@ -76,10 +97,11 @@ class Masks(NamedTuple):
     draws: Tensor
     kept: Tensor
 
-    def of(self, h: Tensor) -> Tensor:
-        """m / p for one member's activations, as `nn.dropout.mask` computes it."""
-        keep = self.draws[: h.numel()].view(h.shape) < self.kept - LEVELS // 2
-        return keep.to(h.dtype) * (LEVELS / self.kept)
+
+def mask_of(draws: Tensor, kept: Tensor, h: Tensor) -> Tensor:
+    """m / p for one member's activations, as `nn.dropout.mask` computes it."""
+    keep = draws[: h.numel()].view(h.shape) < kept - LEVELS // 2
+    return keep.to(h.dtype) * (LEVELS / kept)
 
 
 class Dropouts:
