@@ -23,6 +23,7 @@ format: .venv/dev
 bench: .venv/peers
 	$(BIN)/python benchmarks/mnist_mlp.py
 	$(BIN)/python benchmarks/parts.py
+	$(BIN)/python benchmarks/many.py
 
 # The README's table of results, from benchmarks/results.
 readme: .venv/core

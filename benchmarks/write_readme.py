@@ -32,12 +32,25 @@ def parts() -> str:
     return "\n".join(lines) + "\n"
 
 
+def many() -> str:
+    """Networks trained together beside one after another."""
+    result = json.loads((ROOT / "benchmarks/speed/many.json").read_text("utf-8"))
+    lines = ["| trained at once | seconds | beside | seconds | faster |", "|---|---|---|---|---|"]
+    for row in result["rows"]:
+        ours, theirs = f"{row['seconds']:.2f}", f"{row['peer_seconds']:.2f}"
+        lines.append(
+            f"| {row['name']} | {ours} | {row['peer']} | {theirs} | {row['ratio']:.1f} × |"
+        )
+    return "\n".join(lines) + "\n"
+
+
 def rewritten(text: str) -> str:
     """The README with both tables in their places."""
     for name, table in (
         ("results", markdown(ROOT / "benchmarks/results")),
         ("speed", speed()),
         ("parts", parts()),
+        ("many", many()),
     ):
         begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
         text = re.sub(f"{begin}.*?{end}", lambda _, t=table: begin + t + end, text, flags=re.DOTALL)  # noqa: B023
@@ -46,6 +59,7 @@ def rewritten(text: str) -> str:
 
 if __name__ == "__main__":
     old = README.read_text("utf-8")
-    if "--check" in sys.argv and rewritten(old) != old:
+    if "--check" not in sys.argv:
+        README.write_text(rewritten(old), "utf-8")
+    elif rewritten(old) != old:
         sys.exit("README.md differs from the recorded results; run: make readme")
-    README.write_text(rewritten(old), "utf-8")

@@ -164,6 +164,38 @@ def test_what_is_not_a_number_is_null_in_json() -> None:
     assert json.loads(text) == {"a": None, "b": [1.0, None], "c": "x"}
 
 
+def test_learning_rates_are_tried_and_drawn(capsys: pytest.CaptureFixture[str]) -> None:
+    found = json.loads(printed(capsys, "lr", "moons-mlp", "--steps", "60", "--json"))
+    assert 1e-4 < found["suggestion"] < 1
+    assert found["rates"] == sorted(found["rates"])
+    assert Path("runs/lr/moons-mlp.png").exists()
+    assert main(["lr", "hopfield-digits"]) == 2
+    assert "does not learn by gradients" in capsys.readouterr().err
+
+
+def test_the_graph_of_a_model_is_drawn(capsys: pytest.CaptureFixture[str]) -> None:
+    printed(capsys, "show", "mlp", "--graph", "mlp.svg")
+    assert Path("mlp.svg").read_text().lstrip().startswith("<?xml")
+    assert main(["show", "moons", "--graph", "x.svg"]) == 2
+
+
+def test_a_student_learns_from_a_run_and_members_learn_together(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    short = ["--epochs", "8", "--json"]
+    flags = ["train", "digits-mlp", "--members", "3", "--out", "teacher", *short]
+    crowd = json.loads(printed(capsys, *flags))
+    alone = crowd["compared"]["mean of its members"]["test"]
+    assert crowd["metrics"]["test"]["loss"] < alone["loss"]
+    assert crowd["parameters"] == 3 * 9_610
+    flags = ["distill", "teacher", "digits-mlp", "--hidden", "64", "--out", "student", *short]
+    student = json.loads(printed(capsys, *flags))
+    assert student["metrics"]["test"]["error"] < 0.5
+    assert student["settings"]["teacher"].endswith("/teacher")
+    again = json.loads(printed(capsys, "evaluate", "teacher", "--json"))
+    assert again["metrics"] == crowd["metrics"]
+
+
 def test_resume_of_a_finished_run_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     printed(capsys, "train", "xor-mlp", "--epochs", "1", "--number", "100", "--out", "run")
     assert main(["resume", "run"]) == 0

@@ -17,6 +17,7 @@ COMMANDS = {
     "train": "train a recipe and leave a run folder",
     "resume": "carry an interrupted run on",
     "distill": "train a recipe on the answers of a finished run",
+    "lr": "try all learning rates once and draw the curve",
     "evaluate": "measure a finished run again",
     "predict": "apply a finished run to your own file",
     "lab": "check claims of the theory by measurement",

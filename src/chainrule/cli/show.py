@@ -1,6 +1,7 @@
 """`chainrule show NAME`: what it is, its equation, its settings, its place in the notes."""
 
 from dataclasses import MISSING, asdict, dataclass, fields
+from pathlib import Path
 from typing import Annotated, Any
 
 import tyro
@@ -21,6 +22,8 @@ class Show:
     """As `chainrule list` writes it."""
     json: bool = False
     """Print one JSON object instead of text."""
+    graph: Path | None = None
+    """Draw the computation graph of a model's example, with values and gradients, to this file."""
 
 
 def run(arguments: list[str]) -> int:
@@ -30,6 +33,9 @@ def run(arguments: list[str]) -> int:
     found = [entry for entry in everything if entry.name == wanted]
     if not found:
         raise InputError(unknown("entry", options.name, [entry.name for entry in everything]))
+    if options.graph is not None:
+        draw_graph(found, options.graph)
+        return 0
     if options.json:
         print_json({entry.kind: {"text": entry.docstring, **facts(entry)} for entry in found})
         return 0
@@ -40,6 +46,22 @@ def run(arguments: list[str]) -> int:
         out.print(facts_table([(name, str(value)) for name, value in facts(entry).items()]))
         out.print()
     return 0
+
+
+def draw_graph(found: list[Entry], path: Path) -> None:
+    """The graph of a model's forward pass on its example, summed to one number."""
+    from chainrule.learning.graph import trace
+    from chainrule.report.graphs import graph_figure
+    from chainrule.report.style import save
+
+    models = [entry for entry in found if entry.kind == "models"]
+    if not models:
+        raise InputError(f"{found[0].name} is not a model; --graph draws models")
+    model, batch = models[0].load().example()
+    inputs = {"x": batch, **dict(model.named_parameters())}
+    graph = trace(lambda: model(batch).sum(), inputs)
+    drawn = graph_figure([node.row() for node in graph.nodes], graph.edges, models[0].title)
+    out.print(f"drawn: {save(drawn, path)}")
 
 
 def source(entry: Entry) -> str:

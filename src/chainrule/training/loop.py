@@ -74,14 +74,7 @@ def fit(
     the epochs behind it. Closing the iterator early saves.
     """
     job = prepare(model, train, validation, settings, objective, devices.choose(device))
-    state = State(
-        model,
-        make_optimiser(
-            settings.optimiser, model.parameters(), settings.learning_rate, settings.weight_decay
-        ),
-    )
-    state.average = MovingAverage(settings.averaging) if settings.averaging else None
-    state.origin = origin(settings, train)
+    state = make_state(model, job)
     if folder is not None and (folder / LAST).exists():
         state.restore(folder)
     outer_randomness = torch.get_rng_state()
@@ -96,6 +89,16 @@ def fit(
         model.load_state_dict(state.best_weights)
     elif state.average is not None:
         model.load_state_dict(state.average.weights)
+
+
+def make_state(model: nn.Module, job: Job) -> State:
+    """The state before the first step."""
+    settings = job.settings
+    optimiser = make_optimiser(
+        settings.optimiser, model.parameters(), settings.learning_rate, settings.weight_decay
+    )
+    average = MovingAverage(settings.averaging) if settings.averaging else None
+    return State(model, optimiser, average=average, origin=origin(settings, job.train))
 
 
 def train(*arguments: object, **options: object) -> list[dict[str, int | float]]:
