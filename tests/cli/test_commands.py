@@ -5,7 +5,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from PIL import Image
+from safetensors.torch import load_file
 
 from chainrule.cli import main as program
 from chainrule.cli.main import main
@@ -194,6 +196,20 @@ def test_a_student_learns_from_a_run_and_members_learn_together(
     assert student["settings"]["teacher"].endswith("/teacher")
     again = json.loads(printed(capsys, "evaluate", "teacher", "--json"))
     assert again["metrics"] == crowd["metrics"]
+
+
+def test_a_run_may_begin_with_anothers_weights_and_keep_some(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    short = ["--epochs", "2", "--json"]
+    printed(capsys, "train", "digits-mlp", "--out", "first", *short)
+    flags = ["--from", "first", "--freeze", "layers.0.*", "--seed", "5", "--out", "second"]
+    printed(capsys, "train", "digits-mlp", *flags, *short)
+    one, two = (load_file(f"{run}/model.safetensors") for run in ("first", "second"))
+    assert torch.equal(one["layers.0.weight"], two["layers.0.weight"])
+    assert not torch.equal(one["layers.1.weight"], two["layers.1.weight"])
+    assert main(["train", "digits-mlp", "--freeze", "head.*", "--out", "third"]) == 2
+    assert "matches none of: layers.0.weight" in capsys.readouterr().err
 
 
 def test_resume_of_a_finished_run_says_so(capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,9 +10,10 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, Generic, TypeVar
 
 import torch
+import tyro
 from torch import Tensor, nn
 
 from chainrule.data.splits import Split, Splits
@@ -117,13 +118,18 @@ class Trained(Settings, Experiment[nn.Module]):
     """How much the teacher's probabilities are flattened."""
     teacher_share: float = 0.9
     """Weight of the teacher's answers against that of the labels."""
+    start: Annotated[str, tyro.conf.arg(name="from")] = ""
+    """A finished run whose weights this one begins with, wherever name and shape agree."""
+    freeze: str = ""
+    """Pattern of the parameters that stay as they are, such as layers.0.*."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.members < 1:
             raise InputError(f"--members must be at least 1, got {self.members}")
-        if self.teacher:  # the run must be able to find it from any folder
-            object.__setattr__(self, "teacher", str(Path(self.teacher).resolve()))
+        for name in ("teacher", "start"):  # the run must be able to find them from any folder
+            if value := getattr(self, name):
+                object.__setattr__(self, name, str(Path(value).resolve()))
 
     def objective(self, data: Splits) -> Objective:
         """What is minimised; recipes with another loss or with augmentation say so here."""
@@ -132,11 +138,15 @@ class Trained(Settings, Experiment[nn.Module]):
     def learn(
         self, model: nn.Module, data: Splits, folder: Path | None, device: str
     ) -> Generator[Progress]:
+        from chainrule.recipes.teaching import freeze, inherit, taught
+
+        if self.start:
+            inherit(model, Path(self.start))
+        if self.freeze:
+            freeze(model, self.freeze)
         validation, objective = arrays(data.validation), self.objective(data)
         train: tuple[Tensor, ...] = arrays(data.train)
         if self.teacher:
-            from chainrule.recipes.teaching import taught
-
             train, objective = taught(Path(self.teacher), train, objective, self)
         if isinstance(model, Ensemble):
             each = [replace(self, seed=self.seed + k) for k in range(self.members)]

@@ -1,10 +1,11 @@
-"""Learning from a teacher: a finished run's answers become further targets."""
+"""Learning from another run: its answers as further targets, its weights as a beginning."""
 
+import fnmatch
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from torch import Tensor
+from torch import Tensor, nn
 
 from chainrule.errors import InputError
 from chainrule.learning.distillation import distilling
@@ -30,3 +31,26 @@ def taught(
         )
     loss = distilling(settings.temperature, settings.teacher_share)
     return (x, y, outputs(model, (x,))), replace(objective, training_loss=loss)
+
+
+def inherit(model: nn.Module, run: Path) -> None:
+    """Begin with the run's weights wherever name and shape agree; another head stays new."""
+    from chainrule.training import checkpoint
+
+    tensors, _ = checkpoint.load(run / "model.safetensors")
+    own = model.state_dict()
+    fitting = {name: t for name, t in tensors.items() if name in own and own[name].shape == t.shape}
+    if not fitting:
+        raise InputError(f"no weight of {run} fits this network in name and shape")
+    model.load_state_dict(fitting, strict=False)
+
+
+def freeze(model: nn.Module, pattern: str) -> None:
+    """Keep the parameters whose names match the pattern as they are."""
+    names = [name for name, _ in model.named_parameters()]
+    chosen = fnmatch.filter(names, pattern)
+    if not chosen:
+        raise InputError(f"--freeze {pattern} matches none of: {', '.join(names)}")
+    for name, parameter in model.named_parameters():
+        if name in chosen:
+            parameter.requires_grad_(False)
