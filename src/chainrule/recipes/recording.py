@@ -39,6 +39,7 @@ def check_folder() -> None:
 
 def record(result: dict[str, Any], command: str) -> Path:
     """Add a finished run to its recipe's file."""
+    result = result | {"settings": without_folder(result["settings"])}
     path = FOLDER / f"{result['recipe']}.json"
     same = [run for run in load(path) if but_seed(run["settings"]) == but_seed(result["settings"])]
     runs = [run for run in same if run["seed"] != result["seed"]]
@@ -49,6 +50,12 @@ def record(result: dict[str, Any], command: str) -> Path:
     )
     replace(path, (text + "\n").encode())
     return path
+
+
+def without_folder(settings: dict[str, Any]) -> dict[str, Any]:
+    """The settings with paths as seen from the checkout, wherever it lies."""
+    here = f"{Path.cwd()}/"
+    return {k: v.removeprefix(here) if isinstance(v, str) else v for k, v in settings.items()}
 
 
 def but_seed(settings: dict[str, Any]) -> dict[str, Any]:
@@ -76,11 +83,15 @@ def rows(name: str, runs: list[dict[str, Any]], published: list[dict[str, Any]])
     claims = "; ".join(f"{figure(p['metric'], p['value'])} ({p['source']})" for p in published)
     seconds = mean(run["seconds"] for run in runs)
     own = summary([run["metrics"] for run in runs], metric)
-    table = [f"| `{name}` | {own} | {claims or '–'} | {len(runs)} | {seconds:.2g} s |"]
+    table = [f"| `{name}` | {own} | {claims or '–'} | {len(runs)} | {brief(seconds)} s |"]
     for other in runs[0]["compared"]:
         found = summary([run["compared"][other] for run in runs], metric)
         table.append(f"| – {other} | {found} | – | {len(runs)} | |")
     return table
+
+
+def brief(seconds: float) -> str:
+    return f"{seconds:.0f}" if seconds >= 10 else f"{seconds:.2g}"
 
 
 def headline(run: dict[str, Any]) -> str:
