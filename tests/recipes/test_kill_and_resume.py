@@ -11,7 +11,7 @@ from chainrule.training import checkpoint
 
 COMMAND = [sys.executable, "-m", "chainrule.cli.main"]
 # One example per step: an epoch lasts long enough to be hit in the middle.
-FLAGS = ["--epochs", "4", "--batch-size", "1", "--checkpoint-seconds", "0", "--patience", "2"]
+FLAGS = ["--epochs", "16", "--batch-size", "1", "--checkpoint-seconds", "0", "--patience", "12"]
 FLAGS += ["--quiet"]
 
 
