@@ -12,7 +12,10 @@ from safetensors.torch import load_file
 from chainrule.cli import main as program
 from chainrule.cli.main import main
 from chainrule.data import digits
-from chainrule.registry import CONTRACTS, entries
+from chainrule.errors import InputError
+from chainrule.recipes.base import task_of
+from chainrule.recipes.running import build
+from chainrule.registry import CONTRACTS, entries, find
 from chainrule.report.console import to_json
 
 
@@ -196,6 +199,13 @@ def test_a_student_learns_from_a_run_and_members_learn_together(
     assert student["settings"]["teacher"].endswith("/teacher")
     again = json.loads(printed(capsys, "evaluate", "teacher", "--json"))
     assert again["metrics"] == crowd["metrics"]
+
+
+def test_members_on_another_device_are_refused_not_moved() -> None:
+    recipe = find("recipes", "digits-mlp").load().Recipe(members=2)
+    data = recipe.data(None)
+    with pytest.raises(InputError, match="--members trains on the CPU"):
+        recipe.learn(build(recipe, task_of(data)), data, None, "cuda")
 
 
 def test_a_run_may_begin_with_anothers_weights_and_keep_some(

@@ -149,6 +149,8 @@ class Trained(Settings, Experiment[nn.Module]):
         if self.teacher:
             train, objective = taught(Path(self.teacher), train, objective, self)
         if isinstance(model, Ensemble):
+            if device not in ("auto", "cpu"):
+                raise InputError(f"--members trains on the CPU; leave out --device {device}")
             each = [replace(self, seed=self.seed + k) for k in range(self.members)]
             parts = list(model.members)
             return fit_many(parts, train, validation, each, objective, folder=folder)
