@@ -11,12 +11,14 @@ from chainrule.cli.options import parse
 from chainrule.errors import InputError
 from chainrule.registry import CONTRACTS, Entry, entries, unknown
 from chainrule.report.console import out, print_json
-from chainrule.report.tables import facts_table
+from chainrule.report.tables import COSTS, facts_table, layers_table
+
+ROWS = 30  # of a table of layers, before layers of one block share a row
 
 
 @dataclass(frozen=True)
 class Show:
-    """One model, data set, recipe or claim."""
+    """One model, data set, recipe or claim; for a model, the layers of its example."""
 
     name: Annotated[str, tyro.conf.Positional]
     """As `chainrule list` writes it."""
@@ -37,7 +39,7 @@ def run(arguments: list[str]) -> int:
         draw_graph(found, options.graph)
         return 0
     if options.json:
-        print_json({entry.kind: {"text": entry.docstring, **facts(entry)} for entry in found})
+        print_json({entry.kind: {"text": entry.docstring, **details(entry)} for entry in found})
         return 0
     for entry in found:
         out.print(Text.assemble((entry.name, "bold"), f"  ({entry.kind}, {source(entry)})\n"))
@@ -45,6 +47,8 @@ def run(arguments: list[str]) -> int:
         out.print()
         out.print(facts_table([(name, str(value)) for name, value in facts(entry).items()]))
         out.print()
+        if entry.kind == "models":
+            print_layers(entry)
     return 0
 
 
@@ -64,6 +68,26 @@ def draw_graph(found: list[Entry], path: Path) -> None:
     out.print(f"drawn: {save(drawn, path)}")
 
 
+def details(entry: Entry) -> dict[str, Any]:
+    """The facts, and of a model the costs, in all and layer by layer."""
+    if entry.kind != "models":
+        return facts(entry)
+    from chainrule.nn.counting import count
+
+    layers = [asdict(layer) for layer in count(*entry.load().example())]
+    totals = {cost: sum(layer[cost] for layer in layers) for cost in COSTS}
+    return {**facts(entry), **totals, "layers": layers}
+
+
+def print_layers(entry: Entry) -> None:
+    """The example's layers as a table; many of them are joined, --json has them all."""
+    from chainrule.nn.counting import count, grouped
+
+    layers = count(*entry.load().example())
+    shown = grouped(layers, ROWS)
+    out.print(layers_table([asdict(row) for row in layers], [asdict(row) for row in shown]))
+
+
 def source(entry: Entry) -> str:
     """The file to read, as one imports it."""
     return "chainrule/" + entry.path.as_posix().rsplit("/chainrule/", 1)[-1]
@@ -76,7 +100,8 @@ def facts(entry: Entry) -> dict[str, Any]:
         return asdict(module.ABOUT)
     if entry.kind == "models":
         model, batch = module.example()
-        numbers = sum(t.numel() for t in model.state_dict().values())
+        learnt = list(model.parameters()) or model.state_dict().values()
+        numbers = sum(t.numel() for t in learnt)
         return {
             "example": f"{type(model).__name__} with {numbers} learnt numbers, "
             f"inputs {tuple(batch.shape)} → outputs {tuple(model(batch).shape)}"

@@ -10,6 +10,7 @@ from rich.text import Text
 from chainrule.report.console import figure
 
 SPLITS = ("train", "validation", "test")
+COSTS = ("parameters", "multiply_adds")
 
 
 def names_table(title: str, rows: Sequence[tuple[str, str]]) -> Table:
@@ -29,6 +30,22 @@ def facts_table(rows: Sequence[tuple[str, str]]) -> Table:
     table.add_column("value")
     for row in rows:
         table.add_row(*row)
+    return table
+
+
+def layers_table(layers: Sequence[Mapping[str, Any]], shown: Sequence[Mapping[str, Any]]) -> Table:
+    """What each layer gives and costs; `shown` is the table of `layers` with some rows joined."""
+    table = Table(box=box.SIMPLE_HEAD, show_footer=True)
+    table.add_column("layer", "all", style="bold", overflow="fold")
+    table.add_column("kind", f"{len(layers)} layer{'s' * (len(layers) != 1)}", overflow="fold")
+    table.add_column("output", justify="right")
+    for cost in COSTS:
+        total = f"{sum(layer[cost] for layer in layers):,}"
+        table.add_column(cost.replace("_", "-"), total, justify="right", no_wrap=True)
+    for row in shown:
+        output = "?" if row["output"] is None else "×".join(map(str, row["output"])) or "1"
+        costs = (f"{row[cost]:,}" for cost in COSTS)
+        table.add_row(Text(row["name"] or "(itself)"), row["kind"], output, *costs)
     return table
 
 

@@ -1,0 +1,130 @@
+"""DenseNet: every convolution of a block sees all earlier ones.
+
+    h_{l+1} = (h_l, H_l(h_l))                k new channels each: k is the growth rate
+    H(h)    = w ∗ φ(N(h))                    3×3
+    H(h)    = w_2 ∗ φ(N(w_1 ∗ φ(N(h))))      1×1 to 4k channels, then 3×3: bottleneck (B)
+    T(h)    = mean_{2×2} (w ∗ φ(N(h)))       between blocks, 1×1 to θ times the channels (C)
+    f(x)    = W mean_{ij} φ(N(h_L)) + b
+
+φ is the ReLU, N batch normalisation. Features are passed on, not learnt again, so few channels do.
+`DenseNet.cifar` is the paper's network of 3n + 4 layers for small images, with `bc` its form with
+bottlenecks and θ = ½.
+
+Huang, Liu, van der Maaten and Weinberger (2017), CVPR. Notes: J 2.3.
+"""
+
+from collections.abc import Sequence
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from chainrule.errors import InputError
+from chainrule.nn.initialisation import initialise
+
+
+class DenseNet(nn.Module):
+    """Blocks of `layers` dense layers each, with transitions between them.
+
+    `growth` is k, `bottleneck` the number of channels of the 1×1 convolutions in units of k, zero
+    for none, `compression` is θ.
+    """
+
+    def __init__(
+        self,
+        growth: int,
+        layers: Sequence[int],
+        classes: int,
+        channels: int = 3,
+        bottleneck: int = 0,
+        compression: float = 1.0,
+    ):
+        super().__init__()
+        if min(growth, *layers) < 1 or bottleneck < 0 or not 0 < compression <= 1:
+            raise InputError(
+                "expected a growth rate and blocks of at least 1, no negative bottleneck, and a "
+                f"compression in (0, 1], got {growth}, {tuple(layers)}, {bottleneck}, {compression}"
+            )
+        width = 2 * growth if bottleneck else 16
+        self.stem = convolution(channels, width, kernel=3)
+        self.stages = nn.ModuleList()
+        for place, depth in enumerate(layers):
+            stage = nn.Sequential()
+            if place:
+                stage.append(Transition(width, int(compression * width)))
+                width = int(compression * width)
+            for _ in range(depth):
+                stage.append(DenseLayer(width, growth, bottleneck * growth))
+                width += growth
+            self.stages.append(stage)
+        self.norm = nn.BatchNorm2d(width)
+        self.output = initialise(nn.Linear(width, classes), "lecun")
+
+    def forward(
+        self, x: Float[Tensor, "batch channels height width"]
+    ) -> Float[Tensor, "batch classes"]:
+        h = self.stem(x)
+        for stage in self.stages:
+            h = stage(h)
+        return self.output(F.relu(self.norm(h), inplace=True).mean((2, 3)))
+
+    @staticmethod
+    def cifar(
+        depth: int, classes: int, growth: int = 12, channels: int = 3, bc: bool = False
+    ) -> "DenseNet":
+        """Three blocks of n layers, or with `bc` of n/2 bottlenecks: 3n + 4 layers in all."""
+        step = 6 if bc else 3
+        if depth < step + 4 or (depth - 4) % step:
+            raise InputError(f"expected a depth of {step}n + 4, such as 40 or 100, got {depth}")
+        layers = [(depth - 4) // step] * 3
+        if bc:
+            return DenseNet(growth, layers, classes, channels, bottleneck=4, compression=0.5)
+        return DenseNet(growth, layers, classes, channels)
+
+
+class DenseLayer(nn.Module):
+    """h ↦ (h, H(h)), by way of `between` channels if that is not zero."""
+
+    def __init__(self, inputs: int, growth: int, between: int):
+        super().__init__()
+        self.narrow = Activated(inputs, between, kernel=1) if between else nn.Identity()
+        self.grow = Activated(between or inputs, growth, kernel=3)
+
+    def forward(self, h: Tensor) -> Tensor:
+        return torch.cat([h, self.grow(self.narrow(h))], dim=1)
+
+
+class Transition(nn.Module):
+    """T(h) = mean_{2×2} (w ∗ φ(N(h)))."""
+
+    def __init__(self, inputs: int, outputs: int):
+        super().__init__()
+        self.narrow = Activated(inputs, outputs, kernel=1)
+
+    def forward(self, h: Tensor) -> Tensor:
+        return F.avg_pool2d(self.narrow(h), 2)
+
+
+class Activated(nn.Module):
+    """w ∗ φ(N(h))."""
+
+    def __init__(self, inputs: int, outputs: int, kernel: int):
+        super().__init__()
+        self.norm = nn.BatchNorm2d(inputs)
+        self.conv = convolution(inputs, outputs, kernel)
+
+    def forward(self, h: Tensor) -> Tensor:
+        return self.conv(F.relu(self.norm(h), inplace=True))
+
+
+def convolution(inputs: int, outputs: int, kernel: int) -> nn.Conv2d:
+    """w ∗ h of the same height and width."""
+    layer = nn.Conv2d(inputs, outputs, kernel, padding=kernel // 2, bias=False)
+    return initialise(layer, "kaiming")
+
+
+def example() -> tuple[DenseNet, Tensor]:
+    """Two blocks of two bottlenecks, and three small colour images."""
+    model = DenseNet(4, (2, 2), classes=3, bottleneck=4, compression=0.5)
+    return model, torch.randn(3, 3, 8, 8)

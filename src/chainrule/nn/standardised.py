@@ -1,0 +1,32 @@
+"""A network that takes pixels in [0, 1] and standardises them itself.
+
+    f(x) = g((x - μ_c) / σ_c)
+
+μ and σ are the mean and spread of each channel over the training images. They are kept among the
+weights, so whatever is predicted later is standardised in the same way.
+"""
+
+from collections.abc import Sequence
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+
+class Standardised(nn.Module):
+    """g((x - μ) / σ), channel by channel."""
+
+    mean: Float[Tensor, "channels 1 1"]
+    spread: Float[Tensor, "channels 1 1"]
+
+    def __init__(self, inner: nn.Module, mean: Sequence[float], spread: Sequence[float]):
+        super().__init__()
+        self.inner = inner
+        self.register_buffer("mean", torch.tensor(mean).reshape(-1, 1, 1))
+        self.register_buffer("spread", torch.tensor(spread).reshape(-1, 1, 1))
+
+    def forward(
+        self, x: Float[Tensor, "batch channels height width"]
+    ) -> Float[Tensor, "batch *outputs"]:
+        """g((x - μ) / σ)."""
+        return self.inner((x - self.mean) / self.spread)

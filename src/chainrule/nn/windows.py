@@ -1,0 +1,120 @@
+"""Convolutional layers and pooling written out: both look at an image through windows.
+
+    x_{ij} = (x[c, i s + a, j s + b])_{c, a, b}      the window at (i, j), for stride s
+    layer     y_{lij} = Σ_{cab} W_{lcab} x_{ij,cab} + b_l = W x_{ij} + b
+    max       y_{cij} = max_{ab} x_{ij,cab}
+    average   y_{cij} = mean_{ab} x_{ij,cab}
+    global    y_c     = max or mean over the whole image
+
+So a layer is one matrix product with all windows as rows ("im2col"), and its gradients are two
+more. Strides equal to the window make the windows of a pool disjoint, stride 1 is un-strided.
+
+These are for reading and checking; models use torch's kernels. Notes: J 4.2 (whose gradients are a
+TODO), A 2.1.2, L "CNN core concepts", L "Pooling" (whose window ends at (k+1)p - 1, not (k+1)p).
+"""
+
+from itertools import product
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor
+
+from chainrule.errors import InputError
+
+Images = Float[Tensor, "batch channels height width"]
+Framed = Float[Tensor, "batch channels framed_height framed_width"]
+Pooled = Float[Tensor, "batch channels rows columns"]
+Windows = Float[Tensor, "batch channels rows columns kernel_height kernel_width"]
+
+
+def windows(x: Images, kernel: tuple[int, int], stride: int = 1) -> Windows:
+    """x[c, i s + a, j s + b] at [c, i, j, a, b]: a view, nothing is copied."""
+    if stride < 1 or min(kernel) < 1 or kernel[0] > x.shape[2] or kernel[1] > x.shape[3]:
+        raise InputError(
+            f"expected windows inside the image and a stride of at least 1, got windows of "
+            f"{kernel[0]}×{kernel[1]}, stride {stride} and images of {x.shape[2]}×{x.shape[3]}"
+        )
+    return x.unfold(2, kernel[0], stride).unfold(3, kernel[1], stride)
+
+
+def framed(x: Images, padding: int, value: float = 0.0) -> Framed:
+    """The image in a frame of that thickness."""
+    return F.pad(x, (padding,) * 4, value=value)
+
+
+def layer(
+    x: Float[Tensor, "batch channels height width"],
+    W: Float[Tensor, "filters channels kernel_height kernel_width"],
+    b: Float[Tensor, " filters"] | None = None,
+    stride: int = 1,
+    padding: int = 0,
+) -> Float[Tensor, "batch filters rows columns"]:
+    """y = W x_{ij} + b for every window: a product of rows with the filters as a matrix."""
+    seen = windows(framed(x, padding), (W.shape[2], W.shape[3]), stride)
+    rows = seen.movedim(1, 3).flatten(3)  # batch, i, j, (c a b)
+    y = rows @ W.flatten(1).T
+    return (y if b is None else y + b).movedim(3, 1)
+
+
+def layer_gradients(
+    x: Float[Tensor, "batch channels height width"],
+    W: Float[Tensor, "filters channels kernel_height kernel_width"],
+    gradient: Float[Tensor, "batch filters rows columns"],
+    stride: int = 1,
+    padding: int = 0,
+) -> tuple[
+    Float[Tensor, "batch channels height width"],
+    Float[Tensor, "filters channels kernel_height kernel_width"],
+    Float[Tensor, " filters"],
+]:
+    """∂ℓ/∂x_{ij} += Wᵀ g_{ij},  ∂ℓ/∂W = Σ g_{ij} x_{ij}ᵀ,  ∂ℓ/∂b = Σ g_{ij}, given g = ∂ℓ/∂y.
+
+    Windows overlap, so the gradients of a pixel's windows add up.
+    """
+    frame = framed(x, padding)
+    height, width = W.shape[2:]
+    by_filters = torch.einsum(
+        "nlij,ncijab->lcab", gradient, windows(frame, (height, width), stride)
+    )
+    by_windows = torch.einsum("nlij,lcab->ncijab", gradient, W)
+    by_frame = torch.zeros_like(frame)
+    for a, b in product(range(height), range(width)):
+        by_frame[windows_at(a, b, gradient, stride)] += by_windows[..., a, b]
+    inner = slice(padding, padding + x.shape[2]), slice(padding, padding + x.shape[3])
+    return by_frame[:, :, *inner], by_filters, gradient.sum((0, 2, 3))
+
+
+def windows_at(a: int, b: int, outputs: Tensor, stride: int) -> tuple[slice, ...]:
+    """The pixels (i s + a, j s + b) for all outputs (i, j)."""
+    rows, columns = outputs.shape[2:]
+    every = slice(None)
+    return (
+        every,
+        every,
+        slice(a, a + rows * stride, stride),
+        slice(b, b + columns * stride, stride),
+    )
+
+
+def max_pool(x: Images, size: int, stride: int | None = None, padding: int = 0) -> Pooled:
+    """max_{ab} x_{ij,cab}; the stride is the size if none is given, the frame never wins."""
+    seen = windows(framed(x, padding, -torch.inf), (size, size), size if stride is None else stride)
+    return seen.amax((4, 5))
+
+
+def average_pool(x: Images, size: int, stride: int | None = None, padding: int = 0) -> Pooled:
+    """mean_{ab} x_{ij,cab}; the stride is the size if none is given, the frame counts as zeros."""
+    return windows(framed(x, padding), (size, size), size if stride is None else stride).mean(
+        (4, 5)
+    )
+
+
+def global_max_pool(x: Images) -> Float[Tensor, "batch channels"]:
+    """max_{ij} x_{cij}: invariant under shifts that keep the maximum inside."""
+    return x.amax((2, 3))
+
+
+def global_average_pool(x: Images) -> Float[Tensor, "batch channels"]:
+    """mean_{ij} x_{cij}: invariant under circular shifts."""
+    return x.mean((2, 3))

@@ -1,0 +1,144 @@
+"""Published ResNet weights fit by name and shape; what does not fit is named and nothing changes.
+
+The names and shapes are written down here from the paper's table of architectures and torchvision's
+naming, independently of the model.
+"""
+
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import save_file
+from torch import Tensor
+
+from chainrule.errors import InputError
+from chainrule.models.convolution.resnet import ResNet, load_published
+
+BLOCKS = {18: (2, 2, 2, 2), 34: (3, 4, 6, 3), 50: (3, 4, 6, 3)}
+PARAMETERS = {18: 11_689_512, 34: 21_797_672, 50: 25_557_032}
+STATISTICS = ("running_mean", "running_var")
+
+
+def norm(name: str, channels: int) -> dict[str, tuple[int, ...]]:
+    entries = {f"{name}.{part}": (channels,) for part in ("weight", "bias", *STATISTICS)}
+    return {**entries, f"{name}.num_batches_tracked": ()}
+
+
+def published(depth: int) -> dict[str, tuple[int, ...]]:
+    """Every entry of torchvision's state dict with its shape."""
+    shapes = {"conv1.weight": (64, 3, 7, 7), **norm("bn1", 64)}
+    channels = 64
+    for stage, (blocks, width) in enumerate(zip(BLOCKS[depth], (64, 128, 256, 512), strict=True)):
+        for number in range(blocks):
+            block = f"layer{stage + 1}.{number}"
+            kernels = [(channels, width, 3), (width, width, 3)]
+            if depth == 50:
+                kernels = [(channels, width, 1), (width, width, 3), (width, 4 * width, 1)]
+            for place, (m, n, k) in enumerate(kernels, 1):
+                shapes[f"{block}.conv{place}.weight"] = (n, m, k, k)
+                shapes |= norm(f"{block}.bn{place}", n)
+            out = kernels[-1][1]
+            if number == 0 and (stage > 0 or channels != out):
+                shapes[f"{block}.downsample.0.weight"] = (out, channels, 1, 1)
+                shapes |= norm(f"{block}.downsample.1", out)
+            channels = out
+    return {**shapes, "fc.weight": (1000, channels), "fc.bias": (1000,)}
+
+
+def random_state(depth: int) -> dict[str, Tensor]:
+    torch.manual_seed(depth)
+    return {
+        name: torch.tensor(7) if name.endswith("tracked") else 0.1 * torch.rand(shape)
+        for name, shape in published(depth).items()
+    }
+
+
+@pytest.fixture(scope="module")
+def eighteen() -> dict[str, Tensor]:
+    return random_state(18)
+
+
+@pytest.mark.parametrize("depth", [18, 34, 50])
+def test_the_published_names_and_shapes_are_the_models(depth: int) -> None:
+    with torch.device("meta"):
+        model = ResNet.imagenet(depth)
+    assert {name: tuple(t.shape) for name, t in model.state_dict().items()} == published(depth)
+    learnt = [s for n, s in published(depth).items() if not n.endswith((*STATISTICS, "tracked"))]
+    assert sum(torch.Size(shape).numel() for shape in learnt) == PARAMETERS[depth]
+    assert sum(p.numel() for p in model.parameters()) == PARAMETERS[depth]
+
+
+def test_a_file_of_published_weights_is_read(tmp_path: Path, eighteen: dict[str, Tensor]) -> None:
+    save_file(eighteen, tmp_path / "resnet18.safetensors")
+    model = ResNet.imagenet(18)
+    load_published(model, tmp_path / "resnet18.safetensors")
+    assert all(torch.equal(t, eighteen[name]) for name, t in model.state_dict().items())
+
+
+def test_the_loaded_network_computes_what_torchs_operations_compute(
+    eighteen: dict[str, Tensor],
+) -> None:
+    """Figure 3 and table 1 of the paper, by functions and names alone."""
+    state, F = eighteen, torch.nn.functional
+    model, x = ResNet.imagenet(18).eval(), torch.randn(1, 3, 40, 40)
+    load_published(model, state)
+
+    def normed(h: Tensor, name: str) -> Tensor:
+        mean, variance = state[f"{name}.running_mean"], state[f"{name}.running_var"]
+        return F.batch_norm(h, mean, variance, state[f"{name}.weight"], state[f"{name}.bias"])
+
+    h = normed(F.conv2d(x, state["conv1.weight"], stride=2, padding=3), "bn1").relu()
+    h = F.max_pool2d(h, 3, 2, 1)
+    for stage in (1, 2, 3, 4):
+        for number in (0, 1):
+            name, stride = f"layer{stage}.{number}", 2 if stage > 1 and number == 0 else 1
+            f = F.conv2d(h, state[f"{name}.conv1.weight"], stride=stride, padding=1)
+            f = F.conv2d(normed(f, f"{name}.bn1").relu(), state[f"{name}.conv2.weight"], padding=1)
+            if f"{name}.downsample.0.weight" in state:
+                h = F.conv2d(h, state[f"{name}.downsample.0.weight"], stride=stride)
+                h = normed(h, f"{name}.downsample.1")
+            h = (normed(f, f"{name}.bn2") + h).relu()
+    expected = F.linear(h.mean((2, 3)), state["fc.weight"], state["fc.bias"])
+    torch.testing.assert_close(model(x), expected)
+
+
+def test_another_head_is_left_out_when_asked(eighteen: dict[str, Tensor]) -> None:
+    model = ResNet.imagenet(18, classes=10)
+    W = model.fc.weight.clone()
+    with pytest.raises(InputError, match=r"2 of another shape \(fc.weight \(1000, 512\) instead"):
+        load_published(model, eighteen)
+    load_published(model, eighteen, head=False)
+    assert torch.equal(model.fc.weight, W)
+    name = "layer4.1.conv2.weight"
+    assert torch.equal(model.get_parameter(name), eighteen[name])
+    load_published(model, {n: t for n, t in eighteen.items() if not n.startswith("fc")}, head=False)
+
+
+def test_all_misfits_are_reported_and_nothing_is_loaded(eighteen: dict[str, Tensor]) -> None:
+    model = ResNet.imagenet(18)
+    before = {name: t.clone() for name, t in model.state_dict().items()}
+    wrong = {**eighteen, "head.weight": torch.zeros(3), "bn1.weight": torch.zeros(3)}
+    for name in [name for name in wrong if name.startswith("layer1")]:
+        del wrong[name]
+    with pytest.raises(InputError) as caught:
+        load_published(model, wrong)
+    message = str(caught.value)
+    assert "20 missing (layer1.0.conv1.weight, layer1.0.bn1.weight, " in message
+    assert "running_mean, …); 1 extra (head.weight); " in message
+    assert message.endswith("1 of another shape (bn1.weight (3,) instead of (64,))")
+    assert all(torch.equal(t, before[name]) for name, t in model.state_dict().items())
+
+
+def test_counters_of_batches_may_be_missing(eighteen: dict[str, Tensor]) -> None:
+    model = ResNet.imagenet(18)
+    load_published(model, {n: t for n, t in eighteen.items() if not n.endswith("tracked")})
+    assert torch.equal(model.get_buffer("bn1.running_var"), eighteen["bn1.running_var"])
+
+
+def test_what_is_no_file_of_weights_is_refused(tmp_path: Path) -> None:
+    model = ResNet.cifar(8, 2)
+    with pytest.raises(InputError, match=r"cannot read .*No such file"):
+        load_published(model, tmp_path / "none.safetensors")
+    (tmp_path / "bad.safetensors").write_bytes(b"\x80\x02}q\x00.")
+    with pytest.raises(InputError, match="is not a safetensors file"):
+        load_published(model, tmp_path / "bad.safetensors")
