@@ -85,7 +85,8 @@ def check_targets(output: Tensor, y: Tensor, name: str) -> None:
                 "example needs targets y[:, None]"
             )
         return
-    classes = output.shape[-1] if output.ndim > 1 else 2
+    per_place = output.ndim > 2 and output.shape[2:] == y.shape[1:]  # (batch, classes, place …)
+    classes = output.shape[1 if per_place else -1] if output.ndim > 1 else 2
     low, top = int(y.min()), int(y.max())
     if low < 0:
         raise InputError(f"the {name} split has the label {low}; expected classes from 0 up")

@@ -101,6 +101,12 @@ class Crowd:
         """Whether all members have the same number of rows, so that no batch has gaps."""
         return len({len(rows) for rows in self.rows}) == 1
 
+    @cached_property
+    def held_inputs(self) -> Tensor:
+        """(K, rows, …): what each member of a cross-validation is validated on, filled up."""
+        held = self.held if isinstance(self.held, list) else []
+        return nn.utils.rnn.pad_sequence([split[0] for split in held], batch_first=True)
+
     def own(self, name: str) -> Tensor:
         """One setting of every member."""
         return torch.tensor([getattr(s, name) for s in self.settings], dtype=torch.float64)

@@ -154,9 +154,8 @@ def answers(crowd: Crowd) -> Iterator[tuple[Tensor, Arrays]]:
         for output in outputs:
             yield output, crowd.held[1:]
     elif crowd.held is not None:
-        x = nn.utils.rnn.pad_sequence([split[0] for split in crowd.held], batch_first=True)
         with torch.inference_mode():
-            outputs = crowd.stack(x, []).float()
+            outputs = crowd.stack(crowd.held_inputs, []).float().contiguous()
         for output, split in zip(outputs, crowd.held, strict=True):
             yield output[: len(split[0])], split[1:]
 

@@ -165,8 +165,9 @@ class Affine(torch.autograd.Function):
             t.movedim(axis, 0) if axis is not None else t.expand(K, *t.shape)
             for t, axis in zip(tensors, in_dims, strict=True)
         )
-        rows = x.reshape(K, -1, x.shape[-1])
-        return torch.baddbmm(b[:, None], rows, W.mT).view(*x.shape[:-1], -1), 0
+        columns = x.reshape(K, -1, x.shape[-1]).mT
+        y = torch.baddbmm(b[:, :, None], W, columns).mT
+        return y if x.ndim == 3 else y.reshape(*x.shape[:-1], -1), 0
 
 
 def wired(model: nn.Module) -> nn.Module:
