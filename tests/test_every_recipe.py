@@ -1,19 +1,21 @@
 """The contract of a recipe file, checked for every file in the folder."""
 
 import json
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass, replace
 from pathlib import Path
 
 import pytest
 import torch
 from safetensors.torch import load_file
 
-from chainrule.recipes.base import Experiment, Trained
+from chainrule.data import Split, Splits
+from chainrule.recipes.base import SPLITS, Experiment, Trained
 from chainrule.recipes.running import begin, carry_on, measure_again, open_model
 from chainrule.registry import Entry, entries, find
 
 RECIPES = entries("recipes")
-BIG = {"mnist", "spam", "default"}
+BIG = {"mnist", "fashion", "spam", "default"}
+CONVOLVING = {"cnn", "lenet", "resnet20", "plain20", "unet"}  # too slow for whole data sets
 SMALL = {"moons-mlp": {"number": 100}, "xor-mlp": {"number": 100}, "hopfield-digits": {"cues": 2}}
 every_recipe = pytest.mark.parametrize("entry", RECIPES, ids=lambda entry: entry.name)
 
@@ -21,15 +23,22 @@ every_recipe = pytest.mark.parametrize("entry", RECIPES, ids=lambda entry: entry
 @pytest.fixture
 def data(entry: Entry, request: pytest.FixtureRequest) -> Path | None:
     """The folder of the big data sets where the recipe needs one of them."""
-    needed = entry.name.split("-")[0] in BIG
+    if entry.name.startswith("cifar10-"):
+        return request.getfixturevalue("cifar10_data")
+    needed = entry.name.split("-")[0] in BIG or entry.name == "digits-unet"
     return request.getfixturevalue("big_data") if needed else None
 
 
 @pytest.fixture
-def recipe(entry: Entry, data: Path | None, tmp_path: Path) -> Experiment:
+def recipe(
+    entry: Entry, data: Path | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Experiment:
     """The recipe at a size for tests."""
     settings: dict[str, object] = dict(SMALL.get(entry.name, {}))
     kind = entry.load().Recipe
+    if entry.name.split("-")[-1] in CONVOLVING:
+        few = first_examples(kind().data(data))
+        monkeypatch.setattr(kind, "data", lambda self, folder: few)
     if issubclass(kind, Trained):
         settings |= {"epochs": 1, "batch_size": 2048}
     if entry.name == "mlp":
@@ -44,6 +53,12 @@ def recipe(entry: Entry, data: Path | None, tmp_path: Path) -> Experiment:
     if entry.name == "mnist-ensemble":
         settings["members"] = 2
     return kind(**settings)
+
+
+def first_examples(data: Splits) -> Splits:
+    """200 of each split."""
+    parts = {name: Split(*(t[:200] for t in getattr(data, name))) for name in SPLITS}
+    return replace(data, **parts)
 
 
 def test_the_folder_holds_recipes() -> None:

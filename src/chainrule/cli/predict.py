@@ -25,7 +25,9 @@ class Predict:
     json: bool = False
     """Print one JSON object instead of a table."""
     out: Path | None = None
-    """Write the predictions to this CSV file, one row each, with every class's probability."""
+    """Write the predictions to this CSV file, one row each, with every class's probability. A run
+    that gives a class to every pixel paints them over the picture: FILE-overlay.png beside it, or
+    this PNG file."""
 
 
 def run(arguments: list[str]) -> int:
@@ -33,7 +35,15 @@ def run(arguments: list[str]) -> int:
     if not options.inputs:
         raise InputError("expected files to predict from: chainrule predict RUN FILE …")
     found = predict(options.run, options.inputs)
-    if options.out is not None:
+    pixels, picture = "shares" in found[0], options.out is not None and is_picture(options.out)
+    if picture and (not pixels or len(found) > 1):
+        raise InputError(
+            f"--out {options.out} is a picture; expected a CSV file, or a run that gives a class "
+            "to every pixel and a single file to predict from"
+        )
+    if pixels:
+        found = painted(options, found)
+    if options.out is not None and not picture:
         write(options.out, [flat(answer) for answer in found])
         say(f"{len(found)} predictions in {options.out}")
     elif options.json:
@@ -43,19 +53,42 @@ def run(arguments: list[str]) -> int:
     return 0
 
 
+def is_picture(path: Path) -> bool:
+    return path.suffix.lower() in (".png", ".jpg", ".jpeg")
+
+
+def painted(options: Predict, found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The answers with the names of the overlays, which are drawn and saved here."""
+    from chainrule.recipes.segmenting import overlays
+    from chainrule.report.style import save
+
+    beside = [path.with_name(f"{path.stem}-overlay.png") for path in options.inputs]
+    places = [options.out] if options.out and is_picture(options.out) else beside
+    for figure_of_one, place in zip(overlays(options.run, options.inputs), places, strict=True):
+        try:
+            save(figure_of_one, place)
+        except OSError as error:
+            raise InputError(f"cannot write {place}: {error.strerror}; choose --out") from None
+    return [answer | {"overlay": str(place)} for answer, place in zip(found, places, strict=True)]
+
+
 def flat(answer: dict[str, Any]) -> dict[str, Any]:
     """One row of numbers and words."""
-    rest = {k: v for k, v in answer.items() if k != "probabilities"}
-    return rest | {f"p({name})": p for name, p in answer.get("probabilities", {}).items()}
+    numbers = {"probabilities": "p", "shares": "share"}
+    rest = {k: v for k, v in answer.items() if k not in numbers}
+    return rest | {
+        f"{short}({name})": value
+        for long, short in numbers.items()
+        for name, value in answer.get(long, {}).items()
+    }
 
 
 def shown(answer: dict[str, Any]) -> dict[str, str]:
-    """What fits on the screen: the likeliest class, and the next."""
-    rest = {k: v for k, v in answer.items() if k != "probabilities"}
+    """What fits on the screen: the likeliest class, and the next two."""
+    rest = {k: v for k, v in answer.items() if k not in ("probabilities", "shares")}
     likely = sorted(answer.get("probabilities", {}).items(), key=lambda pair: -pair[1])
     if len(likely) > 1:
-        name, p = likely[1]
-        rest["or"] = f"{name} ({figure('', p)})"
+        rest["or"] = ", ".join(f"{name} ({figure('', p)})" for name, p in likely[1:3])
     return {k: figure("", v) if isinstance(v, float) else str(v) for k, v in rest.items()}
 
 

@@ -4,6 +4,7 @@
     absolute         ‖y - f‖₁
     logistic         -log σ((2y - 1) f)                  y ∈ {0, 1}, f a logit
     cross_entropy    -log softmax(f)_y                   y a class, f the logits
+    pixel_…          1/P Σ_p -log softmax(f_p)_{y_p}     pixel_cross_entropy: a class per pixel p
     hinge            max(0, 1 - (2y - 1) f)
 
 Averaging, masking and weighting stay with the caller: the engine weights classes, the lab looks at
@@ -48,6 +49,13 @@ def cross_entropy(
 def uniform_cross_entropy(output: Float[Tensor, "batch classes"]) -> Float[Tensor, " batch"]:
     """-1/K Σ_k log softmax(f)_k: the cross-entropy of a label that could be any class."""
     return output.logsumexp(-1) - output.mean(-1)
+
+
+def pixel_cross_entropy(
+    output: Float[Tensor, "batch classes height width"], y: Int[Tensor, "batch height width"]
+) -> Float[Tensor, " batch"]:
+    """1/P Σ_p -log softmax(f_p)_{y_p}: one class for every pixel."""
+    return F.cross_entropy(output, y, reduction="none").mean((1, 2))
 
 
 def hinge(output: Float[Tensor, " batch"], y: Int[Tensor, " batch"]) -> Float[Tensor, " batch"]:

@@ -5,10 +5,13 @@ accuracy    1 - error
 auc         probability that a random positive is ranked above a random negative
 r2          1 - Σ (y - f)² / Σ (y - ȳ)²
 rmse, mae   √mean (y - f)²,  mean |y - f|
+mean_iou    mean over classes k of |P_k ∩ Y_k| / |P_k ∪ Y_k|, P_k and Y_k the pixels predicted to be
+            and truly of class k; pixel_accuracy is the share of pixels of the right class
 """
 
 from collections.abc import Callable, Mapping
 
+import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
@@ -40,6 +43,24 @@ def auc(output: Float[Tensor, "batch *classes"], y: Int[Tensor, " batch"]) -> fl
     return float(roc_auc_score(y.numpy(force=True), score.numpy(force=True)))
 
 
+def mean_iou(
+    output: Float[Tensor, "batch classes height width"], y: Int[Tensor, "batch height width"]
+) -> float:
+    """Mean over the classes that occur, the pixels of all images taken together."""
+    classes = output.shape[1]
+    pairs = torch.bincount((y * classes + output.argmax(1)).flatten(), minlength=classes**2)
+    both = pairs.view(classes, classes).double()
+    intersection, union = both.diagonal(), both.sum(0) + both.sum(1) - both.diagonal()
+    return (intersection[union > 0] / union[union > 0]).mean().item()
+
+
+def pixel_accuracy(
+    output: Float[Tensor, "batch classes height width"], y: Int[Tensor, "batch height width"]
+) -> float:
+    """Share of pixels of the right class."""
+    return (output.argmax(1) == y).double().mean().item()
+
+
 def r2(output: Float[Tensor, "batch *outputs"], y: Float[Tensor, "batch *outputs"]) -> float:
     """Share of the variance that is explained."""
     f, y = output.double(), y.double()
@@ -59,5 +80,6 @@ def mae(output: Float[Tensor, "batch *outputs"], y: Float[Tensor, "batch *output
 CLASSIFICATION: Mapping[str, Metric] = {"error": error, "accuracy": accuracy}
 TWO_CLASSES: Mapping[str, Metric] = {**CLASSIFICATION, "auc": auc}
 REGRESSION: Mapping[str, Metric] = {"rmse": rmse, "mae": mae, "r2": r2}
-GREATER_IS_BETTER = frozenset({"accuracy", "auc", "r2"})
+SEGMENTATION: Mapping[str, Metric] = {"mean_iou": mean_iou, "pixel_accuracy": pixel_accuracy}
+GREATER_IS_BETTER = frozenset({"accuracy", "auc", "r2", "mean_iou", "pixel_accuracy"})
 SMALLER_IS_BETTER = frozenset({"loss", "error", "rmse", "mae"})

@@ -48,3 +48,4 @@ class Objective:
 CLASSES = Objective(losses.cross_entropy, metrics.CLASSIFICATION)
 TWO_CLASSES = Objective(losses.cross_entropy, metrics.TWO_CLASSES)
 NUMBERS = Objective(losses.squared, metrics.REGRESSION)
+PIXELS = Objective(losses.pixel_cross_entropy, metrics.SEGMENTATION)

@@ -33,7 +33,7 @@ class Recipe(Trained):
     epochs: int = 15
     optimiser: str = "nesterov"
     schedule: str = "one-cycle"
-    learning_rate: float = 0.1
+    learning_rate: float = 0.05
     weight_decay: float = 5e-4
 
     def data(self, folder: Path | None) -> Splits:

@@ -1,0 +1,26 @@
+"""The user's own pictures with the class of every pixel, by a finished run."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from chainrule.data.encoders import encoder_from_json
+from chainrule.recipes.running import open_model, read_json
+from chainrule.training import outputs
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def overlays(folder: Path, paths: Sequence[Path]) -> "list[Figure]":
+    """Each picture as it was read, beside the classes that the run found in it."""
+    from chainrule.report.segmentation import overlay
+
+    _, model, task = open_model(folder)
+    reader = encoder_from_json(read_json(folder / "task.json")["encoder"])
+    drawn = []
+    for path in paths:
+        x = reader.encode_file(path)
+        found = outputs(model, (x,)).argmax(1)
+        drawn.append(overlay(x.mean(1)[0].numpy(), found[0].numpy(), task.classes))
+    return drawn
