@@ -78,7 +78,7 @@ def cross_validation() -> tuple[Callable[[], None], Callable[[], None]]:
     rates, decays = [3e-4, 1e-3, 3e-3, 1e-2], [1e-5, 1e-4, 1e-3, 1e-2]
 
     def ours() -> None:
-        folds = k_folds(len(data.x), 5, 64, seed=0)
+        folds = k_folds(len(data.x), 5, seed=0)
         points = list(product(rates, decays, folds))
         settings = [
             Settings(epochs=20, batch_size=64, learning_rate=rate, weight_decay=decay)

@@ -44,13 +44,59 @@ def many() -> str:
     return "\n".join(lines) + "\n"
 
 
+def convolution() -> str:
+    """Two convolutional networks beside the peers."""
+    result = json.loads((ROOT / "benchmarks/speed/convolution.json").read_text("utf-8"))
+    lines = ["| one epoch | by | seconds | relative | of the peak |", "|---|---|---|---|---|"]
+    for network in result["networks"]:
+        for row in network["rows"]:
+            times = (
+                f"{row['seconds']:.1f} | {row['ratio']:.2f} × | {100 * row['share_of_peak']:.0f} %"
+            )
+            lines.append(f"| {network['name']} | {row['name']} | {times} |")
+    return "\n".join(lines) + "\n"
+
+
+def dqn() -> str:
+    """Steps of CartPole beside the peers."""
+    result = json.loads((ROOT / "benchmarks/speed/dqn.json").read_text("utf-8"))
+    lines = ["| DQN on CartPole | steps a second | relative |", "|---|---|---|"]
+    for row in result["rows"]:
+        lines.append(f"| {row['name']} | {row['steps_per_second']:,} | {row['ratio']:.2f} × |")
+    return "\n".join(lines) + "\n"
+
+
+def tricks() -> str:
+    """What each trick is worth, taken from the whole set and added to a bare network."""
+    found = json.loads((ROOT / "benchmarks/results/spam-tuned.json").read_text("utf-8"))
+    compared = found["runs"][0]["compared"]
+
+    def errors(name: str) -> str:
+        splits = (compared[name][split] for split in ("validation", "test"))
+        return " | ".join(
+            f"{100 * s['error']:.2f} ± {100 * s['standard error']:.2f}" for s in splits
+        )
+
+    lines = [
+        "| spam, error in % | without it: validation | test | with it alone: validation | test |",
+        "|---|---|---|---|---|",
+        f"| (all tricks; no trick) | {errors('all tricks')} | {errors('no trick')} |",
+    ]
+    for trick in (name.removeprefix("only ") for name in compared if name.startswith("only ")):
+        lines.append(f"| {trick} | {errors('all but ' + trick)} | {errors('only ' + trick)} |")
+    return "\n".join(lines) + "\n"
+
+
 def rewritten(text: str) -> str:
-    """The README with both tables in their places."""
+    """The README with all tables in their places."""
     for name, table in (
         ("results", markdown(ROOT / "benchmarks/results")),
         ("speed", speed()),
         ("parts", parts()),
         ("many", many()),
+        ("convolution", convolution()),
+        ("dqn", dqn()),
+        ("tricks", tricks()),
     ):
         begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
         text = re.sub(f"{begin}.*?{end}", lambda _, t=table: begin + t + end, text, flags=re.DOTALL)  # noqa: B023

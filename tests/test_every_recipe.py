@@ -16,7 +16,16 @@ from chainrule.registry import Entry, entries, find
 RECIPES = entries("recipes")
 BIG = {"mnist", "fashion", "spam", "default"}
 CONVOLVING = {"cnn", "lenet", "resnet20", "plain20", "unet"}  # too slow for whole data sets
-SMALL = {"moons-mlp": {"number": 100}, "xor-mlp": {"number": 100}, "hopfield-digits": {"cues": 2}}
+TRIED = {"epochs": 1, "epoch_steps": 160, "warm_up": 100, "episodes": 2, "test_episodes": 2}
+SMALL: dict[str, dict[str, object]] = {
+    "moons-mlp": {"number": 100},
+    "xor-mlp": {"number": 100},
+    "hopfield-digits": {"cues": 2},
+    "cartpole-dqn": TRIED,
+    "dqn": {"env": "CartPole-v1", **TRIED},
+    "gridworld-q-learning": {"agents": 2, "epochs": 1, "epoch_steps": 50},
+    "spam-tuned": {"tricks": ("dropout",), "folds": 2, "repeats": 1, "members": 2},
+}
 every_recipe = pytest.mark.parametrize("entry", RECIPES, ids=lambda entry: entry.name)
 
 

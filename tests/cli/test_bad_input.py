@@ -59,6 +59,29 @@ CASES = [
     ("not a picture", "predict run good.csv"),
     ("no such picture", "predict run absent.png"),
     ("claims and --all together", "lab novikoff xor --all"),
+    ("an environment that does not exist", "train dqn --env CartPol-v1 --out new"),
+    ("actions without number", "train dqn --env Pendulum-v1 --out new"),
+    ("a discount of one", "train gridworld-value-iteration --discount 1 --out new"),
+    ("a map with ragged rows", "train gridworld-q-learning --rows S.. .G --out new"),
+    ("a method that does not exist", "train cartpole-dqn --method triple --out new"),
+    ("a setting that cannot be searched", "tune digits-mlp --space rate=0.1:1"),
+    ("a space without values", "tune digits-mlp --space learning_rate"),
+    ("a range that is none", "tune digits-mlp --space learning_rate=1:0.1"),
+    ("a logarithm of zero", "tune digits-mlp --space dropout=0:0.5:log"),
+    ("a value of another type", "tune digits-mlp --space 'learning_rate=0.1|fast'"),
+    ("a setting named twice", "tune digits-mlp --space dropout=0:0.2 dropout=0:0.5"),
+    ("a grid over a range", "tune digits-mlp --sampler grid --space learning_rate=0.1:1"),
+    ("a grid of nothing", "tune digits-mlp --sampler grid"),
+    ("epochs that halving sets", "tune digits-mlp --halving --space 'epochs=2|3'"),
+    ("a single fold", "tune digits-mlp --folds 1"),
+    ("no trials", "tune digits-mlp --trials 0"),
+    ("no workers", "tune digits-mlp --workers 0"),
+    ("a metric to tune that is not measured", "tune digits-mlp --metric f1"),
+    ("a recipe that has nothing to tune", "tune hopfield-digits"),
+    ("a study that is a folder", "tune digits-mlp --study run"),
+    ("a study that is no database", "tune digits-mlp --study good.csv"),
+    ("a search in a folder that is in use", "tune digits-mlp --out run"),
+    ("not the folder of a search", "tune --resume somewhere"),
 ]
 
 
@@ -124,6 +147,7 @@ def test_the_page_of_bad_inputs_is_what_users_see(
         assert "Traceback" not in text
         sentence = text.split("chainrule: ")[-1].split("Error parsing settings: ")[-1]
         sentence = sentence.split(" For full helptext")[0]
+        command, sentence = (text.replace("|", "\\|") for text in (command, sentence))
         rows.append(f"| {what} | `{command}` | {sentence} |")
     page = HEAD + "\n".join(rows) + "\n"
     if os.environ.get("CHAINRULE_WRITE_DOCS"):

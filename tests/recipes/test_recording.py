@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from chainrule.cli.train import repeatable
 from chainrule.errors import InputError
 from chainrule.recipes import recording
 
@@ -59,3 +60,9 @@ def test_recording_needs_a_checkout(
     monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
     with pytest.raises(InputError, match="run it in a checkout's root"):
         recording.check_folder()
+
+
+def test_a_recorded_command_names_no_folder_of_the_machine() -> None:
+    given = ["toy", "--out", "/somewhere/else", "--seed", "1", "--record", "--data", "/my/data"]
+    assert repeatable(given) == ["toy", "--seed", "1"]
+    assert repeatable(["toy", "--out", "runs/kept"]) == ["toy", "--out", "runs/kept"]

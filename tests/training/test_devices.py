@@ -9,7 +9,7 @@ import torch
 from chainrule.training import devices
 
 
-def pages_fetched(size: int = 8 * 2**20) -> int:
+def pages_fetched(size: int = 16 * 2**20) -> int:
     """Fresh pages the system hands out while a large tensor is made and freed twenty times."""
     torch.ones(size)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
@@ -21,8 +21,8 @@ def pages_fetched(size: int = 8 * 2**20) -> int:
 @pytest.mark.skipif(sys.platform != "linux", reason="glibc only")
 def test_freed_memory_is_kept_while_training_and_given_back_afterwards() -> None:
     with devices.prepared(torch.device("cpu"), 1):
-        assert pages_fetched() < 20_000
-    assert pages_fetched() > 100_000
+        assert pages_fetched() < 40_000
+    assert pages_fetched() > 200_000
 
 
 def test_all_switches_are_taken_back() -> None:

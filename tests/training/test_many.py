@@ -100,8 +100,9 @@ def test_augmentation_and_further_targets_too() -> None:
 
 def test_every_member_may_have_its_own_fold() -> None:
     """150 rows in 4 folds: 112 or 113 to learn from; the last batch is smaller for some."""
-    folds = k_folds(150, 4, 32, seed=3)
-    assert {len(rows) for rows, _ in folds} == {112, 113}
+    parts = torch.randperm(150).tensor_split(4)
+    folds = [(torch.cat([*parts[:k], *parts[k + 1 :]]), parts[k]) for k in range(4)]
+    assert {len(rows) for rows, _ in folds} == {112, 113}  # one batch has a gap
     settings = [Settings(epochs=3, batch_size=32, seed=k) for k in range(4)]
     together = [network(k) for k in range(4)]
     end = last(fit_many(together, (X, Y), None, settings, folds=folds))
@@ -114,14 +115,21 @@ def test_every_member_may_have_its_own_fold() -> None:
         )
 
 
-@given(st.integers(2, 200), st.integers(2, 12), st.integers(1, 64))
-def test_folds_hold_out_every_row_once_and_give_equal_steps(n: int, k: int, batch: int) -> None:
-    folds = k_folds(n, min(n, k), batch, seed=1)
+def test_gaps_in_a_batch_are_refused_where_it_is_normalised() -> None:
+    folds = [(torch.arange(60), torch.arange(60, 70)), (torch.arange(59), torch.arange(60, 70))]
+    models = [network(k, norm="batch") for k in range(2)]
+    with pytest.raises(InputError, match="equally many rows"):
+        last(fit_many(models, (X, Y), None, [Settings(), Settings()], folds=folds))
+
+
+@given(st.integers(2, 200), st.integers(2, 12))
+def test_folds_hold_out_every_row_once_and_learn_from_equally_many(n: int, k: int) -> None:
+    folds = k_folds(n, min(n, k), seed=1)
     assert torch.cat([held for _, held in folds]).sort().values.tolist() == list(range(n))
     for rows, held in folds:
         assert not set(rows.tolist()) & set(held.tolist())
         assert len(rows) + len(held) >= n - 1
-    assert len({-(-len(rows) // batch) for rows, _ in folds}) == 1
+    assert len({len(rows) for rows, _ in folds}) == 1
 
 
 def test_every_member_stops_at_its_own_best_epoch() -> None:

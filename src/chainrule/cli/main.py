@@ -18,6 +18,7 @@ COMMANDS = {
     "resume": "carry an interrupted run on",
     "distill": "train a recipe on the answers of a finished run",
     "lr": "try all learning rates once and draw the curve",
+    "tune": "search settings by cross-validation, many networks at once",
     "evaluate": "measure a finished run again",
     "predict": "apply a finished run to your own file",
     "lab": "check claims of the theory by measurement",

@@ -44,7 +44,15 @@ def run(arguments: list[str]) -> int:
         discard(folder)
         raise
     if place.record:
-        kept = [word for word in arguments if word != "--record"]
-        path = recording.record(result, shlex.join(["chainrule", "train", *kept]))
+        path = recording.record(result, shlex.join(["chainrule", "train", *repeatable(arguments)]))
         say(f"recorded in {path}", place.quiet or place.json)
     return 0
+
+
+def repeatable(arguments: list[str]) -> list[str]:
+    """The command as anybody may give it: without --record and without folders of this machine."""
+    kept = [word for word in arguments if word != "--record"]
+    for flag in ("--out", "--data"):
+        while flag in kept and Path(kept[kept.index(flag) + 1]).is_absolute():
+            del kept[kept.index(flag) : kept.index(flag) + 2]
+    return kept

@@ -1,12 +1,15 @@
 """Training networks of one shape on the same data, each by its own settings."""
 
+import copy
+import math
 from collections.abc import Sequence
 from contextlib import closing
 
 from torch import Tensor, nn
 
+from chainrule.errors import InputError
 from chainrule.learning.objective import Objective
-from chainrule.training import Settings, fit
+from chainrule.training import Settings, fit, fit_many
 
 Arrays = tuple[Tensor, ...]
 History = list[dict[str, int | float]]
@@ -21,15 +24,57 @@ def _train_members(
     flat: tuple[float, int],
     device: str,
 ) -> list[History]:
-    """Train every network in place, one after another; returns their records by epoch.
+    """Train every network in place; returns their records by epoch.
 
     Without a validation split a network stops when its training loss has become `flat`: no lower by
-    a tolerance in the last so many epochs than before them.
+    a tolerance in the last so many epochs than before them. Several networks with a validation
+    split are trained at once, each keeping its own best weights; those that stop by their training
+    loss end with weights of different epochs, and are trained one after another.
     """
+    if len(networks) > 1 and validation is not None and device in ("auto", "cpu"):
+        together = _train_together(networks, train, validation, settings, objective)
+        if together is not None:
+            return together
     return [
         _train_one(network, train, validation, own, objective, flat, device)
         for network, own in zip(networks, settings, strict=True)
     ]
+
+
+def _train_together(
+    networks: Sequence[nn.Module],
+    train: Arrays,
+    validation: Arrays,
+    settings: Sequence[Settings],
+    objective: Objective,
+) -> list[History] | None:
+    """All networks in one program; None, and nothing changed, where that is refused or diverges."""
+    copies = [copy.deepcopy(network) for network in networks]
+    histories: list[History] = [[] for _ in networks]
+    try:
+        for now in fit_many(copies, train, validation, settings, objective):
+            for history, record in zip(histories, now.members, strict=False):
+                history.append({"epoch": now.epoch, **record})
+    except InputError:  # a single run says what is wrong, or can do it
+        return None
+    if any(not math.isfinite(history[-1]["train_loss"]) for history in histories):
+        return None
+    for network, trained in zip(networks, copies, strict=True):
+        network.load_state_dict(trained.state_dict())
+    return [
+        until_patience_ends(history, own) for history, own in zip(histories, settings, strict=True)
+    ]
+
+
+def until_patience_ends(history: History, settings: Settings) -> History:
+    """The records of a network up to the epoch in which it would have stopped alone."""
+    best, best_epoch = math.inf, 0
+    for epoch, record in enumerate(history, 1):
+        if record["validation_loss"] < best:
+            best, best_epoch = record["validation_loss"], epoch
+        if settings.patience and epoch - best_epoch >= settings.patience:
+            return history[:epoch]
+    return history
 
 
 def _train_one(

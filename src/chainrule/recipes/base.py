@@ -9,14 +9,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from statistics import fmean
-from typing import TYPE_CHECKING, Annotated, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, Generic
 
 import torch
 import tyro
 from torch import Tensor, nn
+from typing_extensions import TypeVar
 
-from chainrule.data.splits import Split, Splits
+from chainrule.data.splits import Encoder, Split, Splits
 from chainrule.errors import InputError
 from chainrule.learning.objective import CLASSES, NUMBERS, TWO_CLASSES, Objective
 from chainrule.models.feedforward.ensemble import Ensemble
@@ -61,18 +61,33 @@ class Published:
     source: str
 
 
+@dataclass(frozen=True)
+class Facts:
+    """What a run keeps of its data: the task, sizes, remarks, how to read a user's file."""
+
+    task: Task
+    examples: dict[str, int]
+    notes: tuple[str, ...] = ()
+    encoder: Encoder | None = None
+
+
 M = TypeVar("M", bound=nn.Module)
+D = TypeVar("D", default=Splits)
+Record = dict[str, int | float]
 
 
-class Experiment(ABC, Generic[M]):
-    """The contract of every recipe. `seed` must be among its fields."""
+class Experiment(ABC, Generic[M, D]):
+    """The contract of every recipe. `seed` must be among its fields.
+
+    Its data are splits, or whatever else it learns from and says the `facts` of: an environment.
+    """
 
     notes: ClassVar[str] = ""
     published: ClassVar[tuple[Published, ...]] = ()
     seed: int
 
     @abstractmethod
-    def data(self, folder: Path | None) -> Splits:
+    def data(self, folder: Path | None) -> D:
         """The data set."""
 
     @abstractmethod
@@ -80,30 +95,45 @@ class Experiment(ABC, Generic[M]):
         """A fresh model for data of this kind; random numbers come from torch's generator."""
 
     @abstractmethod
-    def learn(
-        self, model: M, data: Splits, folder: Path | None, device: str
-    ) -> Generator[Progress]:
+    def learn(self, model: M, data: D, folder: Path | None, device: str) -> Generator[Progress]:
         """Change the model until it has learnt, yielding progress."""
 
     @abstractmethod
-    def measure(self, model: M, data: Splits) -> Figures:
+    def measure(self, model: M, data: D) -> Figures:
         """Every final figure, by split."""
+
+    def facts(self, data: D) -> Facts:
+        """What the data are; recipes without splits say it here."""
+        assert isinstance(data, Splits)
+        examples = {name: len(getattr(data, name).x) for name in SPLITS}
+        return Facts(task_of(data), examples, data.notes, data.encoder)
 
     def probabilities(self, output: Tensor) -> Tensor:
         """(examples, classes) from the model's outputs."""
         return output.softmax(1)
 
-    def compare(self, data: Splits) -> dict[str, Figures]:
+    def compare(self, data: D) -> dict[str, Figures]:
         """Other methods on the same splits, by name."""
         return {}
 
-    def compare_model(self, model: M, data: Splits) -> dict[str, Figures]:
+    def compare_model(self, model: M, data: D) -> dict[str, Figures]:
         """Parts of the model on the same splits, by name."""
         return {}
 
-    def pictures(self, model: M, data: Splits) -> "dict[str, Figure]":
+    def pictures(self, model: M, data: D) -> "dict[str, Figure]":
         """What suits the task, by file name."""
         return {}
+
+    def curves(self, history: list[Record]) -> "Figure":
+        """The course of the run, epoch by epoch; accuracy is 1 - error, one curve is enough.
+
+        The ring is on the last epoch, unless patience chose the best.
+        """
+        from chainrule.report.curves import learning_curves
+
+        shown = [{k: v for k, v in row.items() if k != "validation_accuracy"} for row in history]
+        best = getattr(self, "patience", 0)
+        return learning_curves(shown, kept=None if best else int(history[-1]["epoch"]))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,23 +187,31 @@ class Trained(Settings, Experiment[nn.Module]):
         return fit(model, train, validation, self, objective, folder, device)
 
     def measure(self, model: nn.Module, data: Splits) -> Figures:
-        return measure(model, data, self.objective(data))
+        figures = measure(model, data, self.objective(data))
+        if isinstance(model, Ensemble):
+            from chainrule.recipes.ensembles import calibrated
+
+            return calibrated(model, data, figures)
+        return figures
 
     def compare_model(self, model: nn.Module, data: Splits) -> dict[str, Figures]:
-        """For an ensemble, what its members can do alone, on average."""
+        """For an ensemble, what its members can do alone: mean and spread."""
         if not isinstance(model, Ensemble):
             return {}
-        alone = [self.measure(member, data) for member in model.members]
-        mean = {
-            split: {name: fmean(m[split][name] for m in alone) for name in alone[0][split]}
-            for split in alone[0]
-        }
-        return {"mean of its members": mean}
+        from chainrule.recipes.ensembles import compared
+
+        return compared(model, data, [self.measure(member, data) for member in model.members])
 
     def pictures(self, model: nn.Module, data: Splits) -> "dict[str, Figure]":
         from chainrule.recipes.pictures import pictures  # drawing is slow to import
 
-        return pictures(model, data)
+        drawn = pictures(model, data)
+        if isinstance(model, Ensemble):
+            from chainrule.recipes.ensembles import one_class_each, reliability_picture
+
+            if one_class_each(data):
+                drawn["calibration"] = reliability_picture(model, data)
+        return drawn
 
 
 def task_of(data: Splits) -> Task:

@@ -16,6 +16,7 @@ from chainrule.report.console import figure
 from chainrule.training.checkpoint import replace
 
 FOLDER = Path("benchmarks/results")
+MOST_COMPARED = 8  # a recipe that compares more has a table of its own
 KEPT = (
     "seed",
     "epochs",
@@ -84,7 +85,8 @@ def rows(name: str, runs: list[dict[str, Any]], published: list[dict[str, Any]])
     seconds = mean(run["seconds"] for run in runs)
     own = summary([run["metrics"] for run in runs], metric)
     table = [f"| `{name}` | {own} | {claims or '–'} | {len(runs)} | {brief(seconds)} s |"]
-    for other in runs[0]["compared"]:
+    others = runs[0]["compared"]
+    for other in others if len(others) <= MOST_COMPARED else ():
         found = summary([run["compared"][other] for run in runs], metric)
         table.append(f"| – {other} | {found} | – | {len(runs)} | |")
     return table

@@ -26,15 +26,15 @@ from torch import Tensor, nn
 
 import chainrule
 from chainrule.data.encoders import encoder_from_json
-from chainrule.data.splits import Splits
 from chainrule.errors import InputError
 from chainrule.models.feedforward.ensemble import Ensemble
-from chainrule.recipes.base import SPLITS, Experiment, Task, Trained, task_of
+from chainrule.recipes.base import Experiment, Facts, Record, Task, Trained
 from chainrule.registry import find
 from chainrule.report.console import to_json
-from chainrule.training import Progress, checkpoint, outputs
+from chainrule.training import Progress, checkpoint, devices, outputs
 
 Json = dict[str, Any]
+SPECK = 0.005  # share of a picture below which a class is too small to mention
 
 
 def begin(
@@ -75,11 +75,11 @@ def carry_on(folder: Path, device: str = "auto", data: Path | None = None) -> Ge
     config, recipe = open_run(folder)
     began = time.perf_counter()
     splits = recipe.data(data or data_folder(config))
-    task = task_of(splits)
-    write_json(folder / "task.json", describe(task, splits))
-    model = build(recipe, task)
+    facts = recipe.facts(splits)
+    write_json(folder / "task.json", describe(facts))
+    model = build(recipe, facts.task)
     device = config["device"] if device == "auto" else device
-    history: list[dict[str, int | float]] = []
+    history: list[Record] = []
     stopped = ""
     with (
         (folder / "metrics.jsonl").open("w", encoding="utf-8") as lines,
@@ -104,8 +104,8 @@ def carry_on(folder: Path, device: str = "auto", data: Path | None = None) -> Ge
         "compared": recipe.compare_model(model, splits) | recipe.compare(splits),
         "published": [asdict(figure) for figure in recipe.published],
         "parameters": parameters(model),
-        "examples": {name: len(getattr(splits, name).x) for name in SPLITS},
-        "notes": list(splits.notes),
+        "examples": facts.examples,
+        "notes": list(facts.notes),
         "seconds": seconds or time.perf_counter() - began,
         "settings": config["settings"],
         "device": device,
@@ -116,32 +116,16 @@ def carry_on(folder: Path, device: str = "auto", data: Path | None = None) -> Ge
 
 
 def draw(
-    recipe: Experiment,
-    model: nn.Module,
-    data: Splits,
-    history: list[dict[str, int | float]],
-    folder: Path,
+    recipe: Experiment, model: nn.Module, data: Any, history: list[Record], folder: Path
 ) -> None:
     """All pictures of a finished run."""
-    from chainrule.report.curves import learning_curves
     from chainrule.report.style import save
 
     figures = recipe.pictures(model, data)
     if len(history) > 1:
-        shown = [without_accuracy(record) for record in history]
-        figures["learning"] = learning_curves(shown, kept=kept_epoch(recipe, history))
+        figures["learning"] = recipe.curves(history)
     for name, figure in figures.items():
         save(figure, folder / f"{name}.png")
-
-
-def kept_epoch(recipe: Experiment, history: list[dict[str, int | float]]) -> int | None:
-    """The epoch whose weights were kept: the last one, unless patience chose the best."""
-    return None if getattr(recipe, "patience", 0) else int(history[-1]["epoch"])
-
-
-def without_accuracy(record: dict[str, int | float]) -> dict[str, int | float]:
-    """Accuracy is 1 - error: one curve is enough."""
-    return {name: value for name, value in record.items() if name != "validation_accuracy"}
 
 
 def open_run(folder: Path) -> tuple[Json, Experiment]:
@@ -176,6 +160,7 @@ def open_model(folder: Path) -> tuple[Experiment, nn.Module, Task]:
     except RuntimeError as error:
         reason = str(error).splitlines()[-1].strip()
         raise InputError(f"the weights in {folder} do not fit its recipe: {reason}") from None
+    devices.place(model, torch.device("cpu"))  # kernels laid out as in training round alike
     return recipe, model.eval(), task
 
 
@@ -212,6 +197,8 @@ def answers(recipe: Experiment, output: Tensor, task: Task) -> list[Json]:
     if not task.classes:
         return [{"prediction": value} for value in output.flatten().tolist()]
     p = recipe.probabilities(output)
+    if p.ndim > 2:
+        return [shares(found, task.classes) for found in p.argmax(1)]
     return [
         {
             "prediction": task.classes[k],
@@ -220,6 +207,14 @@ def answers(recipe: Experiment, output: Tensor, task: Task) -> list[Json]:
         }
         for k, row in zip(p.argmax(1).tolist(), p.tolist(), strict=True)
     ]
+
+
+def shares(found: Tensor, classes: Sequence[str]) -> Json:
+    """A class per pixel as what a picture holds on its ground, class 0: the most of it first."""
+    share = (found.flatten().bincount(minlength=len(classes)) / found.numel()).tolist()
+    named = dict(zip(classes, share, strict=True))
+    seen = sorted((k for k in classes[1:] if named[k] >= SPECK), key=named.__getitem__)
+    return {"prediction": ", ".join(reversed(seen)) or "nothing", "shares": named}
 
 
 def measure_again(folder: Path, data: Path | None = None) -> Json:
@@ -240,9 +235,9 @@ def progress_so_far(folder: Path) -> int | None:
     return checkpoint.load(last)[1]["epoch"] if last.exists() else None
 
 
-def describe(task: Task, data: Splits) -> Json:
+def describe(facts: Facts) -> Json:
     """What `predict` needs to know later."""
-    return asdict(task) | {"encoder": data.encoder.to_json() if data.encoder else None}
+    return asdict(facts.task) | {"encoder": facts.encoder.to_json() if facts.encoder else None}
 
 
 def next_folder(name: str, root: Path = Path("runs")) -> Path:

@@ -72,10 +72,10 @@ drawn = matplotlib.style.context(
 
 
 class Powers(LogFormatter):
-    """0.01, 1, 100, and beyond that 10⁵ or 2·10⁻⁴, in plain characters."""
+    """0.01, 1, 100, and beyond that 10⁵ or 2·10⁻⁴, in plain characters; between them 2 and 5."""
 
     def __call__(self, x: float, pos: int | None = None) -> str:
-        if not super().__call__(x, pos):
+        if not super().__call__(x, pos) or f"{x:.0e}"[0] not in "125":
             return ""
         if 1e-3 <= x < 1e4:
             return f"{x:.4g}"

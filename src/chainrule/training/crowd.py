@@ -11,7 +11,14 @@ from torch import Tensor, nn
 
 from chainrule.errors import InputError
 from chainrule.learning.objective import Objective
-from chainrule.training.checks import Arrays, check_batches, check_model, check_monitor, check_split
+from chainrule.training.checks import (
+    Arrays,
+    check_batches,
+    check_model,
+    check_monitor,
+    check_split,
+    normalises_batches,
+)
 from chainrule.training.job import balanced
 from chainrule.training.loop import Progress
 from chainrule.training.settings import Settings, flag
@@ -135,7 +142,7 @@ def gather(
     check_monitor(settings[0], validated, objective)
     check_batches(models[0], len(train[0]), settings[0])
     if folds is not None:
-        check_folds(folds, len(models), settings[0].batch_size)
+        check_folds(folds, models, settings[0].batch_size)
     rows = [fold[0] for fold in folds] if folds else [torch.arange(len(train[0]))] * len(models)
     held: Arrays | list[Arrays] | None = validation
     if folds:
@@ -162,22 +169,29 @@ def check_settings(members: int, settings: Sequence[Settings], objective: Object
         raise InputError("networks trained together must take one input tensor each")
 
 
-def check_folds(folds: Sequence[tuple[Tensor, Tensor]], members: int, batch_size: int) -> None:
-    """One for each model, all giving the same number of batches."""
-    if len(folds) != members:
-        raise InputError(f"expected one fold per network, got {len(folds)} for {members}")
+def check_folds(
+    folds: Sequence[tuple[Tensor, Tensor]], models: Sequence[nn.Module], batch_size: int
+) -> None:
+    """One for each model, all giving the same number of batches, without gaps if those matter."""
+    if len(folds) != len(models):
+        raise InputError(f"expected one fold per network, got {len(folds)} for {len(models)}")
     batches = {math.ceil(len(rows) / batch_size) for rows, _ in folds}
     if len(batches) > 1:
         raise InputError(
             f"the folds give {min(batches)} to {max(batches)} batches an epoch; networks trained "
             "together must take the same number of steps: leave a row out of the larger folds"
         )
+    if normalises_batches(models[0]) and len({len(rows) for rows, _ in folds}) > 1:
+        raise InputError(
+            "networks with batch normalisation that are trained together must learn from equally "
+            "many rows: leave a row out of the larger folds, as k_folds does"
+        )
 
 
-def k_folds(examples: int, folds: int, batch_size: int, seed: int) -> list[tuple[Tensor, Tensor]]:
+def k_folds(examples: int, folds: int, seed: int) -> list[tuple[Tensor, Tensor]]:
     """Rows to learn from and rows held out, k times; every row is held out once.
 
-    Where one row more would mean one more batch, the larger folds learn from one row less.
+    All learn from equally many rows, some from one less than they could: then no batch has gaps.
     """
     if not 2 <= folds <= examples:
         raise InputError(f"expected 2 to {examples} folds of {examples} examples, got {folds}")
@@ -185,6 +199,4 @@ def k_folds(examples: int, folds: int, batch_size: int, seed: int) -> list[tuple
     held = parts.tensor_split(folds)
     learnt = [torch.cat([*held[:k], *held[k + 1 :]]) for k in range(folds)]
     fewest = min(map(len, learnt))
-    if math.ceil((fewest + 1) / batch_size) > math.ceil(fewest / batch_size):
-        learnt = [rows[:fewest] for rows in learnt]
-    return list(zip(learnt, held, strict=True))
+    return [(rows[:fewest], out) for rows, out in zip(learnt, held, strict=True)]

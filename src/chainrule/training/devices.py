@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from chainrule.errors import InputError
 
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # malloc.h
-GLIBC_DEFAULT = 128 * 2**10
+GLIBC_MOST = 2**25  # what glibc adapts itself to at most, after it has freed large blocks
 KEPT_BYTES = 2**30  # freed blocks up to this size stay with the process while it trains
 SMALL_STEP = 20e6  # operations; below it a second thread was measured to cost more than it gives
 
@@ -59,7 +59,7 @@ def prepared(device: torch.device, threads: int) -> Iterator[None]:
     finally:
         torch.set_flush_denormal(flushed)
         torch.set_num_threads(before)
-        keep_freed_memory(GLIBC_DEFAULT)
+        keep_freed_memory(GLIBC_MOST)
         torch.use_deterministic_algorithms(deterministic, warn_only=warned)
 
 
@@ -74,7 +74,7 @@ def keep_freed_memory(size: int) -> None:
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)  # musl has none
     if mallopt is not None:
         mallopt(M_MMAP_THRESHOLD, size)
-        mallopt(M_TRIM_THRESHOLD, size)
+        mallopt(M_TRIM_THRESHOLD, min(2 * size, 2**31 - 1))
 
 
 def threads_for(model: nn.Module, batch_size: int) -> int:

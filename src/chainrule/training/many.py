@@ -137,9 +137,13 @@ def validate(state: CrowdState, crowd: Crowd) -> list[dict[str, float]]:
     ]
     if crowd.held is not None:
         for k, (output, targets) in enumerate(answers(crowd)):
-            found = {"loss": crowd.objective.loss(output, *targets).double().mean().item()}
-            for name, metric in crowd.objective.metrics.items():
-                found[name] = metric(output, *targets)
+            found = dict.fromkeys(["loss", *crowd.objective.metrics], math.inf)
+            if output.isfinite().all():
+                found["loss"] = crowd.objective.loss(output, *targets).double().mean().item()
+                for name, metric in crowd.objective.metrics.items():
+                    found[name] = metric(output, *targets)
+            else:
+                give_up(state, crowd, k)
             members[k] |= {f"validation_{name}": value for name, value in found.items()}
     for k in state.lost:
         members[k] = dict.fromkeys(members[k], math.inf)

@@ -1,0 +1,208 @@
+"""`chainrule tune RECIPE [flags]`: search settings by cross-validation, many networks at once."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass, make_dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import tyro
+
+from chainrule.cli.options import Output, parse
+from chainrule.errors import InputError
+from chainrule.registry import entries, find
+from chainrule.report.console import out, print_json, say
+from chainrule.report.searching import importance_table, trials_table, watch_search, with_error
+from chainrule.report.tables import names_table
+
+USAGE = """usage: chainrule tune RECIPE [flags]   (RECIPE --help lists the flags)
+       chainrule tune --resume FOLDER [--trials N]
+"""
+
+
+@dataclass(frozen=True)
+class Shared(Output):
+    """What is printed, and who searches."""
+
+    trials: int | None = None
+    """Points to try (else 24, or the whole grid); 1 cross-validates the settings as given."""
+    workers: int = 1
+    """Processes that search together."""
+
+
+@dataclass(frozen=True)
+class Tune(Shared):
+    """What to search and how."""
+
+    folds: int = 5
+    """Parts of the training and validation rows; each is held out once."""
+    space: tuple[str, ...] = ()
+    """What to change: learning_rate=1e-4:1e-1:log hidden="64|128,64" (else what suits)."""
+    metric: str = ""
+    """What to compare: loss or a metric (else error, or rmse for numbers)."""
+    sampler: Literal["tpe", "random", "grid"] = "tpe"
+    """Who proposes: TPE learns from the trials so far; grid takes all combinations of lists."""
+    pruner: Literal["median", "none"] = "median"
+    """Stop programs all of whose points are worse than the median so far."""
+    halving: bool = False
+    """Train all points briefly, the best third three times as long, and so on."""
+    points: int = 0
+    """Points of one architecture trained at once (0: 8, or 27 with halving)."""
+    study: str = ""
+    """Database of the study, a file or an address (else study.db in the folder)."""
+    out: Path | None = None
+    """The folder (else runs/tune-RECIPE-1, -2, …); one with the same search goes on."""
+    data: Path | None = None
+    """Folder of the data sets (else $CHAINRULE_DATA, else the user's cache)."""
+
+
+@dataclass(frozen=True)
+class Resume(Shared):
+    """Go on with a search."""
+
+    resume: Annotated[Path, tyro.conf.arg(metavar="FOLDER")] = Path()
+    """The folder of the search."""
+    join: bool = False
+    """Only take part; tables and pictures are left to the command that began the search."""
+
+
+def run(arguments: list[str]) -> int:
+    if not arguments or arguments[0] in ("-h", "--help"):
+        out.print(USAGE)
+        out.print(names_table("Recipes", [(e.name, e.title) for e in entries("recipes")]))
+        return 0
+    from chainrule.recipes import tuning_result as results
+
+    if arguments[0].startswith("-"):
+        options = parse(Resume, arguments, "tune", "Go on with a search.")
+        plan, config = results.open_plan(options.resume)
+        trials = options.trials or config["trials"]
+        data = Path(config["data"]) if config["data"] else None
+        return go(plan, options.resume, config["study"], trials, data, options)
+    return begin(arguments)
+
+
+def begin(arguments: list[str]) -> int:
+    """A new search, or the same one in a folder or study that holds it."""
+    entry = find("recipes", arguments[0])
+    from chainrule.recipes import tuning_result as results
+    from chainrule.recipes.cross_validation import refuse
+    from chainrule.recipes.running import next_folder
+    from chainrule.recipes.tuning import Plan
+
+    form = make_dataclass("form", [("settings", entry.load().Recipe), ("search", Tune)])
+    filled: Any = parse(form, arguments[1:], f"tune {entry.name}", f"Tune {entry.name}")
+    tune: Tune = filled.search
+    refuse(entry.name, filled.settings)
+    names = ("space", "folds", "metric", "sampler", "pruner", "halving", "points")
+    chosen = {name: getattr(tune, name) for name in names}
+    plan = Plan(recipe=entry.name, settings=asdict(filled.settings), **chosen)
+    beside = Path(tune.study).parent if tune.study and "://" not in tune.study else None
+    searched = beside if beside and (beside / results.PLAN).exists() else None
+    folder = tune.out or searched or next_folder(f"tune-{entry.name}")
+    study = tune.study or str(folder / "study.db")
+    fresh = not folder.exists()
+    results.begin(plan, folder, study, tune.trials, tune.data)
+    try:
+        return go(plan, folder, study, tune.trials, tune.data, tune)
+    except InputError:
+        if fresh and not (folder / "result.json").exists():
+            discard(folder)
+        raise
+
+
+def go(
+    plan: Any, folder: Path, study: str, trials: int | None, data: Path | None, options: Shared
+) -> int:
+    """Search to the end, then tell what was found."""
+    from chainrule.cli.following import gentle_interrupt
+    from chainrule.recipes import studies, tuning_result
+    from chainrule.recipes.running import write_json
+    from chainrule.recipes.tuning import prepare, search
+
+    if options.workers < 1:
+        raise InputError(f"--workers must be at least 1, got {options.workers}")
+    studies.optuna_or_refuse()
+    silent, began = options.quiet or options.json, time.perf_counter()
+    tuning = prepare(plan, study, trials, data)
+    number = "1 trial" if tuning.trials == 1 else f"{tuning.trials} trials"
+    say(f"{plan.recipe}: {number}, {plan.folds} folds  →  {folder}", silent)
+    with companions(folder, options.workers - 1) as others, gentle_interrupt() as interrupted:
+        for _ in range(2):  # once more for trials of a companion that died
+            steps = search(tuning)
+            with closing(steps):
+                for _ in watch_search(steps, tuning.metric, silent):
+                    if interrupted:
+                        steps.close()
+                        say(f"stopped; go on with:  chainrule tune --resume {folder}")
+                        raise KeyboardInterrupt
+            for other in others:
+                other.wait()
+            studies.take_back_from_the_dead(tuning.study)
+    if getattr(options, "join", False):
+        return 0
+    result = tuning_result.summary(tuning, time.perf_counter() - began)
+    write_json(folder / "result.json", result)
+    tuning_result.draw(result, tuning, folder)
+    if options.json:
+        print_json(result)
+    elif not options.quiet:
+        show(result, folder)
+    return 0
+
+
+@contextmanager
+def companions(folder: Path, number: int) -> Iterator[list[subprocess.Popen[bytes]]]:
+    """Further processes on the same study; they end with this one."""
+    threads = str(max(1, (os.cpu_count() or 1) // (number + 1)))
+    command = [sys.executable, "-m", "chainrule", "tune", "--resume", str(folder)]
+    environment = os.environ | {"OMP_NUM_THREADS": threads}
+    if number:
+        import torch
+
+        torch.set_num_threads(int(threads))
+    started = [
+        subprocess.Popen([*command, "--join", "--quiet"], env=environment) for _ in range(number)
+    ]
+    try:
+        yield started
+    finally:
+        for process in started:
+            if process.poll() is None:
+                process.terminate()
+            process.wait()
+
+
+def show(result: dict[str, Any], folder: Path) -> None:
+    """The tables, and how to use the best settings."""
+    metric, best = result["metric"], result["best"]
+    if best is None:
+        out.print("no trial came to a finite value; try smaller learning rates in --space")
+        return
+    out.print(trials_table(result))
+    if result["importance"]:
+        out.print(importance_table(result["importance"]))
+    states = [row["state"] for row in result["trials"]]
+    out.print(
+        f"best {metric}: {with_error(metric, best)} in {result['folds']} folds of "
+        f"{result['examples']:,} rows  ({states.count('complete')} complete, "
+        f"{states.count('pruned')} pruned, {result['seconds']:.1f} s)"
+    )
+    for note in result["notes"]:
+        out.print(f"note: {note}")
+    out.print("train it and measure it once on the test split:", style="bold")
+    out.print(f"  {result['command']}", soft_wrap=True)
+    pictures = sorted(path.name for path in folder.glob("*.png"))
+    out.print(f"in {folder}/:  {'  '.join(['study.db', 'result.json', *pictures])}")
+
+
+def discard(folder: Path) -> None:
+    """Take back the folder of a search that was refused."""
+    for name in ("tune.json", "study.db"):
+        (folder / name).unlink(missing_ok=True)
+    if not any(folder.iterdir()):
+        folder.rmdir()

@@ -1,0 +1,58 @@
+"""Calibration: whether a classifier that says 80 % is right in 80 of 100 cases.
+
+    ECE   = Σ_b n_b/N |acc_b - conf_b|          b: bins of equal width of the largest probability
+    Brier = 1/N Σ_i ‖p_i - e_{y_i}‖²            e_y: the y-th unit vector
+
+Guo et al. (2017), ICML; Brier (1950), Monthly Weather Review 78(1). Notes: L "Tuning and model
+selection".
+"""
+
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from chainrule.errors import InputError
+
+BINS = 15
+
+
+class Reliability(NamedTuple):
+    """Of every bin: mean confidence, share of right answers, and examples; empty bins are NaN."""
+
+    confidence: Float[Tensor, " bins"]
+    accuracy: Float[Tensor, " bins"]
+    number: Float[Tensor, " bins"]
+
+
+def reliability(
+    p: Float[Tensor, "batch classes"], y: Int[Tensor, " batch"], bins: int = BINS
+) -> Reliability:
+    """The examples sorted into bins (j/B, (j+1)/B] of their largest probability."""
+    if bins < 1 or not len(y):
+        raise InputError(f"expected at least one bin and one example, got {bins} and {len(y)}")
+    confidence, predicted = p.double().max(1)
+    place = (confidence * bins).ceil().long().sub(1).clamp(0, bins - 1)
+
+    def total(values: Tensor) -> Tensor:
+        return torch.zeros(bins, dtype=torch.float64).index_add(0, place, values)
+
+    number = total(torch.ones_like(confidence))
+    right = (predicted == y).double()
+    return Reliability(total(confidence) / number, total(right) / number, number)
+
+
+def calibration_error(
+    p: Float[Tensor, "batch classes"], y: Int[Tensor, " batch"], bins: int = BINS
+) -> float:
+    """Σ_b n_b/N |acc_b - conf_b|."""
+    confidence, accuracy, number = reliability(p, y, bins)
+    gaps = (accuracy - confidence).abs().nan_to_num(0.0)
+    return ((number * gaps).sum() / number.sum()).item()
+
+
+def brier(p: Float[Tensor, "batch classes"], y: Int[Tensor, " batch"]) -> float:
+    """1/N Σ_i ‖p_i - e_{y_i}‖²."""
+    return (p.double() - F.one_hot(y, p.shape[1])).square().sum(1).mean().item()

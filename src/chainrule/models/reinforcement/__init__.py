@@ -1,0 +1,23 @@
+"""Chapter 9, decisions: Markov decision processes, tables and networks that learn by trying."""
+
+from chainrule.models.reinforcement.double_dqn import DoubleDQN
+from chainrule.models.reinforcement.dqn import DQN
+from chainrule.models.reinforcement.grid_world import GridWorld
+from chainrule.models.reinforcement.inventory import Inventory
+from chainrule.models.reinforcement.mdp import MDP
+from chainrule.models.reinforcement.policy_iteration import PolicyIteration
+from chainrule.models.reinforcement.q_learning import QLearning
+from chainrule.models.reinforcement.sarsa import Sarsa
+from chainrule.models.reinforcement.value_iteration import ValueIteration
+
+__all__ = [
+    "DQN",
+    "MDP",
+    "DoubleDQN",
+    "GridWorld",
+    "Inventory",
+    "PolicyIteration",
+    "QLearning",
+    "Sarsa",
+    "ValueIteration",
+]
