@@ -30,7 +30,7 @@ class Recipe(Trained):
     """Kernels of each layer."""
     padding: int = 4
     """Largest shift in pixels."""
-    epochs: int = 15
+    epochs: int = 12
     optimiser: str = "nesterov"
     schedule: str = "one-cycle"
     learning_rate: float = 0.05
