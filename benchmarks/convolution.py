@@ -5,7 +5,10 @@
 The network of `mnist-cnn` on MNIST and ResNet-20 on CIFAR-10, batch 128, with the recipes' own
 augmentation, optimiser and schedule. All contestants take the same number of steps, in turns in
 every round, so that a busy moment of the machine hits them alike; the best of the rounds counts.
-Building, compiling and the first step are not timed. An epoch is extrapolated from the steps taken.
+Building, compiling and the first step are not timed. Keras decays all weights and follows a cosine
+with one step of warm-up, which changes no step's cost; this engine keeps freed memory and flushes
+denormals, as it always does, and the peers run with glibc's largest thresholds. An
+epoch is extrapolated from the steps taken.
 Peers get this library's batched augmentation, which is quicker than the usual one, image by image.
 
 The share of the peak is 3 · 2 · multiply-adds · batch / seconds of a step (a backward pass costs

@@ -149,7 +149,7 @@ def test_deep_q_learning_learns_the_values_of_a_corridor() -> None:
 
 
 def test_another_network_of_the_library_learns_as_well() -> None:
-    settings = cartpole_dqn.Recipe(**QUICK)
+    settings = cartpole_dqn.Recipe(**QUICK | {"agents": 2})
     networks = [ResidualNetwork(4, 16, 2, 2) for _ in range(2)]
     before = networks[0].output.weight.clone()
     records = [p.record for p in learn(networks, CartPoles, settings, None) if p.record]

@@ -13,7 +13,7 @@ from chainrule.learning import losses
 from chainrule.learning.objective import Objective
 from chainrule.models.feedforward.mlp import MLP
 from chainrule.models.feedforward.residual_network import ResidualNetwork
-from chainrule.training import Settings, fit_many, train
+from chainrule.training import Settings, fit_many, many, train
 from chainrule.training.crowd import k_folds
 
 torch.manual_seed(0)
@@ -113,6 +113,43 @@ def test_every_member_may_have_its_own_fold() -> None:
         assert end.members[k]["validation_loss"] == pytest.approx(
             history[-1]["validation_loss"], rel=1e-5
         )
+
+
+def test_class_weights_are_those_of_the_fold() -> None:
+    folds = k_folds(150, 3, seed=3)
+    settings = [
+        Settings(epochs=2, batch_size=25, class_weights="balanced", seed=k) for k in (0, 1, 2)
+    ]
+    together = [network(k) for k in range(3)]
+    last(fit_many(together, (X, Y), None, settings, folds=folds))
+    for k, (rows, held) in enumerate(folds):
+        alone = network(k)
+        train(alone, (X[rows], Y[rows]), (X[held], Y[held]), settings[k])
+        agree(alone, together[k])
+
+
+@pytest.mark.parametrize("rows", [258, 257])
+def test_a_batch_of_one_is_looked_for_in_the_folds(rows: int) -> None:
+    x, y = torch.randn(rows, 6, dtype=torch.float64), torch.randint(0, 3, (rows,))
+    folds = k_folds(rows, 2, seed=0)
+    models = [network(k, norm="batch") for k in range(2)]
+    steps = fit_many(models, (x, y), None, [Settings(epochs=1)] * 2, folds=folds)
+    if rows == 258:  # 129 in each fold, in batches of 128
+        with pytest.raises(InputError, match="batch of one"):
+            last(steps)
+    else:
+        assert last(steps).record["validation_loss"] > 0
+
+
+def test_held_out_rows_go_through_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    losses = []
+    for at_once in (2**22, 500):
+        monkeypatch.setattr(many, "AT_ONCE", at_once)
+        folds = k_folds(150, 3, seed=3)
+        settings = [Settings(epochs=1, batch_size=25, seed=k) for k in range(3)]
+        end = last(fit_many([network(k) for k in range(3)], (X, Y), None, settings, folds=folds))
+        losses.append([member["validation_loss"] for member in end.members])
+    assert losses[0] == pytest.approx(losses[1], rel=1e-12)
 
 
 def test_gaps_in_a_batch_are_refused_where_it_is_normalised() -> None:

@@ -78,7 +78,7 @@ def inside(model: nn.Module, x: Tensor) -> "dict[str, Figure]":
     """The first layer's kernels, and one image's feature maps in layers spread over the depth."""
     layers = convolutions(model)
     spread = torch.linspace(0, len(layers) - 1, min(LAYERS, len(layers))).round().int().tolist()
-    names = [list(layers)[place] for place in spread]
+    names = [normed(model, list(layers)[place]) for place in spread]
     maps = {
         f"layer {place + 1}": m
         for place, m in zip(spread, outputs_of(model, names, x), strict=True)
@@ -88,6 +88,14 @@ def inside(model: nn.Module, x: Tensor) -> "dict[str, Figure]":
         "filters": filters(kernels.numpy(force=True)),
         "features": feature_maps(images(x)[0], maps),
     }
+
+
+def normed(model: nn.Module, name: str) -> str:
+    """The batch normalisation that follows a convolution, if one does, else the convolution."""
+    parts = dict(model.named_modules())
+    after = list(parts)[list(parts).index(name) + 1 :][:1]
+    fits = (getattr(parts[n], "num_features", 0) == parts[name].out_channels for n in after)
+    return after[0] if any(fits) else name
 
 
 def outputs_of(model: nn.Module, names: list[str], x: Tensor) -> list[np.ndarray]:

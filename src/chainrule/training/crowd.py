@@ -84,8 +84,12 @@ class Crowd:
 
     @cached_property
     def class_weights(self) -> Tensor | None:
-        wanted = self.common.class_weights == "balanced"
-        return balanced(self.train[self.objective.inputs]) if wanted else None
+        """(K, classes), by the rows that each member learns from."""
+        if self.common.class_weights != "balanced":
+            return None
+        y = self.train[self.objective.inputs]
+        each = [balanced(y[rows]) for rows in self.rows]
+        return nn.utils.rnn.pad_sequence(each, batch_first=True)
 
     @cached_property
     def rates(self) -> Tensor:
@@ -140,9 +144,12 @@ def gather(
             check_model(models[0], loss, split, objective.inputs, name)
     validated = validation is not None or folds is not None
     check_monitor(settings[0], validated, objective)
-    check_batches(models[0], len(train[0]), settings[0])
-    if folds is not None:
+    if folds is None:
+        check_batches(models[0], len(train[0]), settings[0])
+    else:
         check_folds(folds, models, settings[0].batch_size)
+        for learnt, _ in folds:
+            check_batches(models[0], len(learnt), settings[0])
     rows = [fold[0] for fold in folds] if folds else [torch.arange(len(train[0]))] * len(models)
     held: Arrays | list[Arrays] | None = validation
     if folds:

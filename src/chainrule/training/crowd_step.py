@@ -43,7 +43,7 @@ def weights_of(crowd: Crowd, rows: Tensor, labels: Tensor) -> Tensor | None:
     present = (rows >= 0).to(crowd.stack.stacked[0].dtype)
     if crowd.class_weights is None:
         return present
-    return present * crowd.class_weights[labels].view(rows.shape)
+    return present * crowd.class_weights.gather(1, labels.view(rows.shape))
 
 
 def batch_of(

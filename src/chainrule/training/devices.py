@@ -40,7 +40,8 @@ def choose(name: str = "auto") -> torch.device:
 def prepared(device: torch.device, threads: int) -> Iterator[None]:
     """Flush denormals, set the threads, keep freed memory, ask CUDA for repeatable kernels.
 
-    All of it is undone afterwards.
+    All of it is undone afterwards, but for glibc's habit of adapting to the blocks it meets: it is
+    left where it would end at most.
 
     Denormals: products of numbers below 1e-38 take a slow path of the processor; a network with
     decayed weights meets them in every step.
@@ -72,8 +73,7 @@ def keep_freed_memory(size: int) -> None:
     if sys.platform != "linux":
         return
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)  # musl has none
-    if mallopt is not None:
-        mallopt(M_MMAP_THRESHOLD, size)
+    if mallopt is not None and mallopt(M_MMAP_THRESHOLD, size):  # older ones refuse large sizes
         mallopt(M_TRIM_THRESHOLD, min(2 * size, 2**31 - 1))
 
 

@@ -31,6 +31,8 @@ from chainrule.training.settings import Settings
 from chainrule.training.stack import Stack
 from chainrule.training.state import LAST
 
+AT_ONCE = 2**22  # numbers of a cross-validation's held-out rows that are put through together
+
 
 def fit_many(
     models: Sequence[nn.Module],
@@ -158,8 +160,11 @@ def answers(crowd: Crowd) -> Iterator[tuple[Tensor, Arrays]]:
         for output in outputs:
             yield output, crowd.held[1:]
     elif crowd.held is not None:
+        x = crowd.held_inputs
+        parts = -(-x.numel() // (AT_ONCE if x.ndim == 3 else AT_ONCE // 4))
         with torch.inference_mode():
-            outputs = crowd.stack(crowd.held_inputs, []).float().contiguous()
+            found = [crowd.stack(part, []) for part in x.tensor_split(parts, 1)]
+        outputs = torch.cat(found, 1).float().contiguous()
         for output, split in zip(outputs, crowd.held, strict=True):
             yield output[: len(split[0])], split[1:]
 
