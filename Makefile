@@ -25,6 +25,7 @@ bench: .venv/peers
 	$(BIN)/python benchmarks/parts.py
 	$(BIN)/python benchmarks/many.py
 	$(BIN)/python benchmarks/convolution.py
+	$(BIN)/python benchmarks/dqn.py
 
 # The README's table of results, from benchmarks/results.
 readme: .venv/core

@@ -161,13 +161,17 @@ class Affine(torch.autograd.Function):
     @staticmethod
     def vmap(info: Any, in_dims: tuple[int | None, ...], *tensors: Tensor) -> tuple[Tensor, int]:
         K = info.batch_size
-        x, W, b = (
-            t.movedim(axis, 0) if axis is not None else t.expand(K, *t.shape)
-            for t, axis in zip(tensors, in_dims, strict=True)
-        )
-        columns = x.reshape(K, -1, x.shape[-1]).mT
-        y = torch.baddbmm(b[:, :, None], W, columns).mT
+        x, W, b = (members_first(t, axis, K) for t, axis in zip(tensors, in_dims, strict=True))
+        rows = x if x.ndim == 3 else x.reshape(K, -1, x.shape[-1])
+        y = torch.baddbmm(b[:, :, None], W, rows.mT).mT  # this way ∂W comes out contiguous
         return y if x.ndim == 3 else y.reshape(*x.shape[:-1], -1), 0
+
+
+def members_first(t: Tensor, axis: int | None, members: int) -> Tensor:
+    """With the axis of members in front, and not one operation more than that takes."""
+    if axis is None:
+        return t.expand(members, *t.shape)
+    return t if axis == 0 else t.movedim(axis, 0)
 
 
 def wired(model: nn.Module) -> nn.Module:
