@@ -24,7 +24,7 @@ SMALL: dict[str, dict[str, object]] = {
     "cartpole-dqn": TRIED,
     "dqn": {"env": "CartPole-v1", **TRIED},
     "gridworld-q-learning": {"agents": 2, "epochs": 1, "epoch_steps": 50},
-    "spam-tuned": {"tricks": ("dropout",), "folds": 2, "repeats": 1, "members": 2},
+    "spam-tuned": {"tricks": ("dropout",), "table_folds": 2, "repeats": 1, "members": 2},
 }
 every_recipe = pytest.mark.parametrize("entry", RECIPES, ids=lambda entry: entry.name)
 

@@ -4,12 +4,14 @@ The page is written by this test: `CHAINRULE_WRITE_DOCS=1 pytest tests/cli/test_
 """
 
 import gzip
+import json
 import os
 import re
 import shlex
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from chainrule.cli.main import main
 from chainrule.recipes.digits_mlp import Recipe
@@ -77,7 +79,10 @@ CASES = [
     ("no trials", "tune digits-mlp --trials 0"),
     ("no workers", "tune digits-mlp --workers 0"),
     ("a metric to tune that is not measured", "tune digits-mlp --metric f1"),
-    ("a recipe that has nothing to tune", "tune hopfield-digits"),
+    ("a layer without units in a space", "tune digits-mlp --space 'hidden=4|0'"),
+    ("a range that no network has", "tune digits-mlp --space dropout=0:1.5"),
+    ("a recipe that has no splits to tune on", "tune hopfield-digits"),
+    ("a recipe that needs a teacher", "tune mnist-distill"),
     ("a study that is a folder", "tune digits-mlp --study run"),
     ("a study that is no database", "tune digits-mlp --study good.csv"),
     ("a search in a folder that is in use", "tune digits-mlp --out run"),
@@ -163,3 +168,22 @@ def test_nothing_is_left_behind_by_a_refused_recipe(
     seen("train mlp --table ragged.csv --target y --out new2", capsys)
     assert (here / "run" / "model.safetensors").read_bytes() == before
     assert not (here / "new2").exists()
+
+
+def test_one_file_that_cannot_be_read_discards_no_other_answer(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("a.png", "b.png"):
+        drawing = Image.new("L", (40, 40), 255)
+        drawing.paste(0, (18, 8, 23, 32))  # a one
+        drawing.save(here / name)
+    code, text = seen("predict run a.png good.csv absent.png b.png --out answers.csv", capsys)
+    assert code == 2
+    assert text.endswith(
+        "good.csv cannot be read as a PNG or JPEG picture; there is no file absent.png"
+    )
+    rows = (here / "answers.csv").read_text("utf-8").splitlines()
+    assert [row.split(",")[0] for row in rows] == ["input", "a.png", "b.png"]
+    assert main(shlex.split("predict run a.png absent.png --json")) == 2
+    (answer,) = json.loads(capsys.readouterr().out)["predictions"]
+    assert answer["input"] == "a.png"

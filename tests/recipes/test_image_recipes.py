@@ -207,8 +207,12 @@ def test_pixel_classes_come_as_shares_and_an_overlay(segmented, tmp_path, capsys
     assert main(["predict", str(segmented), str(path), "--json"]) == 0
     (answer,) = json.loads(capsys.readouterr().out)["predictions"]
     assert sum(answer["shares"].values()) == pytest.approx(1, abs=1e-5)
-    with Image.open(tmp_path / "a-overlay.png") as drawn:
+    with Image.open(tmp_path / "a.png-overlay.png") as drawn:
         assert drawn.size[0] > 500
+    same = save(tmp_path, "a.jpg", Image.new("RGB", (70, 50), "white"))
+    assert main(["predict", str(segmented), str(path), str(same), "--json"]) == 0
+    named = [answer["overlay"] for answer in json.loads(capsys.readouterr().out)["predictions"]]
+    assert named == [str(tmp_path / f"{name}-overlay.png") for name in ("a.png", "a.jpg")]
     assert main(["predict", str(segmented), str(path), "--out", str(tmp_path / "b.png")]) == 0
     assert (tmp_path / "b.png").is_file()
     assert main(["predict", str(segmented), str(path), "--out", str(tmp_path / "c.csv")]) == 0

@@ -63,6 +63,12 @@ def test_one_dropout_rate_serves_as_many_layers_as_there_are() -> None:
     assert changed(recipe, space, {"hidden": "64,64,64", "dropout": 0.25}).dropout == (0.25,) * 3
 
 
+def test_the_recipe_s_own_dropout_rate_fits_other_numbers_of_layers() -> None:
+    recipe = mnist_mlp_dropout.Recipe(dropout=(0.3, 0.3))
+    space = [parse(type(recipe), text) for text in ("hidden=64|64,64,64", "dropout=0:0.5")]
+    assert changed(recipe, space, {"hidden": "64,64,64", "dropout": 0.3}).dropout == (0.3,) * 3
+
+
 def test_a_grid_has_all_combinations_with_equal_architectures_together() -> None:
     space = space_of(DIGITS, ("learning_rate=1e-2|1e-3", "hidden=8|16"), classes=True)
     assert [(p["hidden"], p["learning_rate"]) for p in grid(space)] == [

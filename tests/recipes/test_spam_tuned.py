@@ -15,7 +15,7 @@ from chainrule.recipes.spam_tuned import OFF, Recipe
 from chainrule.training.crowd import k_folds
 
 TINY = Recipe(
-    hidden=(3,), epochs=1, batch_size=64, folds=2, repeats=2, members=2, tricks=("dropout",)
+    hidden=(3,), epochs=1, batch_size=64, table_folds=2, repeats=2, members=2, tricks=("dropout",)
 )
 
 
@@ -106,8 +106,10 @@ def test_the_rate_is_the_best_by_cross_validation(
     assert found["test"] == pytest.approx({"error": 0.2, "standard error": 0.1})
 
 
-def test_unknown_tricks_and_no_repeats_are_refused() -> None:
+def test_unknown_tricks_single_folds_and_no_repeats_are_refused() -> None:
     with pytest.raises(InputError, match="dropout"):
         Recipe(tricks=("dropuot",))
     with pytest.raises(InputError, match="--repeats must be at least 1, got 0"):
         Recipe(repeats=0)
+    with pytest.raises(InputError, match="--table-folds must be at least 2, got 1"):
+        Recipe(table_folds=1)

@@ -1,11 +1,8 @@
 """A search for settings: what it tries, how it goes on, and what it must not look at."""
 
-import json
 import math
-import shlex
-import signal
+import os
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -14,14 +11,13 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from chainrule.cli.main import main
-from chainrule.data.splits import Split
+from chainrule.data.splits import Split, Splits
 from chainrule.errors import InputError
 from chainrule.recipes import cross_validation as cv
-from chainrule.recipes import studies, tuning
+from chainrule.recipes import digits_unet, studies, tuning
 from chainrule.recipes.moons_mlp import Recipe
 from chainrule.recipes.search_space import changed, flags, grid, own_point, space_of
-from chainrule.recipes.tuning_result import summary
+from chainrule.recipes.tuning_result import importance, summary, used
 from chainrule.training import train
 
 pytest.importorskip("optuna")
@@ -36,7 +32,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def plan(**more: Any) -> tuning.Plan:
-    values = {"space": RATES, "folds": 2, "points": 2, "pruner": "none"} | more
+    values: dict[str, Any] = {"space": RATES, "folds": 2, "points": 2, "pruner": "none"} | more
     return tuning.Plan(recipe="moons-mlp", settings=asdict(SMALL), **values)
 
 
@@ -122,6 +118,39 @@ def test_a_worker_elsewhere_is_left_alone_until_it_is_silent() -> None:
     assert not studies.alive(None, {})
 
 
+def test_a_worker_here_is_alive_as_long_as_its_process_runs() -> None:
+    here = studies.socket.gethostname()
+    long_ago = studies.time.time() - 1000
+    busy = f"{here}:{os.getppid()}:1"
+    assert studies.alive(busy, {f"alive {busy}": long_ago})
+    assert studies.alive(studies.me(), {})
+    assert not studies.alive(f"{here}:{2**22 + 1}:1", {})
+    assert not studies.alive(f"{here}:{os.getpid()}:1", {})  # an earlier one of this number
+
+
+@pytest.mark.parametrize("halving", [False, True])
+def test_trials_that_another_worker_took_over_are_left_to_it(halving: bool) -> None:
+    made = plan(halving=halving, points=4, pruner="median")
+    prepared = tuning.prepare(made, "taken.db", 4, None)
+    steps = tuning.search(prepared)
+    next(steps)
+    taken, told, *_ = (study_trial(prepared, t.number) for t in studies.living(prepared.study))
+    taken.set_user_attr("worker", "elsewhere:12:1")
+    prepared.study.tell(told.number, 0.25)
+    for _ in steps:
+        pass
+    found = studies.living(prepared.study)
+    assert [t.state.name for t in found[:2]] == ["RUNNING", "COMPLETE"]
+    assert found[1].value == 0.25
+    assert all(t.state.name in ("COMPLETE", "PRUNED") for t in found[2:])
+
+
+def study_trial(of: tuning.Tuning, number: int) -> Any:
+    from optuna import Trial
+
+    return Trial(of.study, of.study.get_trials(deepcopy=False)[number]._trial_id)
+
+
 def test_workers_in_turn_share_the_trials_and_reach_their_number() -> None:
     both = [tuning.prepare(plan(), "shared.db", 6, None) for _ in range(2)]
     searches: list[Iterator[tuning.Step]] = [tuning.search(each) for each in both]
@@ -140,14 +169,6 @@ def test_a_plan_written_down_by_two_workers_at_once_counts_once() -> None:
     for _ in tuning.search(prepared):
         pass
     assert [t.state.name for t in studies.living(prepared.study)] == ["COMPLETE"] * 3
-
-
-def test_two_processes_reach_the_number_together(capsys: pytest.CaptureFixture[str]) -> None:
-    words = "tune moons-mlp --number 90 --epochs 3 --folds 2 --points 1 --trials 6 --workers 2"
-    assert main([*words.split(), "--space", *RATES, "--out", "two", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert len(found["trials"]) == 6
-    assert {row["state"] for row in found["trials"]} <= {"complete", "pruned"}
 
 
 def test_halving_trains_the_best_third_for_three_times_as_long() -> None:
@@ -230,56 +251,6 @@ def test_a_point_that_diverges_is_the_worst_and_disturbs_no_other() -> None:
     assert result["trials"][1]["value"] == math.inf
 
 
-def test_control_c_leaves_130_and_a_study_that_goes_on(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = shlex.split("tune moons-mlp --number 90 --epochs 3 --folds 2 --points 2 --trials 4")
-    words += ["--json", "--space", *RATES, "--out"]
-    assert main([*words, "straight"]) == 0
-    straight = json.loads(capsys.readouterr().out)
-    real, calls = tuning.cross_validate, iter(range(99))
-
-    def interrupted(*arguments: Any) -> Iterator[cv.Scores]:
-        with closing(real(*arguments)) as steps:
-            for now in steps:
-                if next(calls) == 5:  # in the second round
-                    signal.raise_signal(signal.SIGINT)
-                yield now
-
-    monkeypatch.setattr(tuning, "cross_validate", interrupted)
-    assert main([*words, "broken"]) == 130
-    assert "chainrule tune --resume broken" in capsys.readouterr().err
-    assert not (Path("broken") / "result.json").exists()
-    assert main(["tune", "--resume", "broken", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    for a, b in zip(straight["trials"], found["trials"], strict=True):
-        assert a | {"seconds": 0} == b | {"seconds": 0}
-    assert main([*words, "broken"]) == 0  # the same command again finds all done
-    assert json.loads(capsys.readouterr().out)["best"] == found["best"]
-    assert main(["tune", "--resume", "broken", "--trials", "5", "--json"]) == 0
-    assert len(json.loads(capsys.readouterr().out)["trials"]) == 5
-
-
-def test_the_tables_fit_and_the_command_trains_the_best(capsys: pytest.CaptureFixture[str]) -> None:
-    words = shlex.split("tune moons-mlp --number 90 --epochs 3 --folds 2 --trials 4 --out here")
-    assert main([*words, "--quiet"]) == 0
-    assert not capsys.readouterr().out
-    assert main(["tune", "--resume", "here"]) == 0
-    text = capsys.readouterr().out
-    result = json.loads((Path("here") / "result.json").read_text("utf-8"))
-    assert result["command"] in text.replace("\n", " ")
-    table = text.split("train it")[0]
-    assert max(map(len, table.splitlines())) <= 80 and "…" not in table
-    pictures = {path.name for path in Path("here").glob("*.png")}
-    assert pictures == {"history.png", "importance.png", "slices.png"}
-    assert sum(result["importance"].values()) == pytest.approx(1)
-    *_, recipe = shlex.split(result["command"])[:3]
-    assert recipe == "moons-mlp"
-    assert main([*shlex.split(result["command"])[1:], "--out", "best", "--quiet"]) == 0
-    trained = json.loads((Path("best") / "config.json").read_text("utf-8"))["settings"]
-    assert trained == result["plan"]["settings"] | result["best"]["settings"]
-
-
 def test_a_space_says_what_it_means() -> None:
     space = space_of(SMALL, RATES, True)
     assert [d.name for d in space] == ["hidden", "learning_rate"]  # architecture first
@@ -297,3 +268,30 @@ def test_another_search_in_the_same_place_is_refused() -> None:
     tuning.prepare(plan(), "study.db", 2, None)
     with pytest.raises(InputError, match="begun for moons-mlp and differs in folds"):
         tuning.prepare(plan(folds=3), "study.db", 2, None)
+
+
+def test_labels_of_pixels_are_not_smoothed(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, y = torch.rand(12, 1, 8, 8), torch.randint(0, 2, (12, 8, 8))
+    rows = Split(x, y)
+    scenes = Splits(rows, rows, rows, ("ground", "ink"))
+    monkeypatch.setattr(digits_unet.Recipe, "data", lambda self, folder: scenes)
+    settings = asdict(digits_unet.Recipe(width=2, scales=1, epochs=1))
+    prepared = tuning.prepare(
+        tuning.Plan(recipe="digits-unet", settings=settings), "pixels.db", 1, None
+    )
+    assert [d.name for d in prepared.space] == ["learning_rate", "weight_decay"]
+
+
+def test_what_mattered_needs_ten_complete_trials_and_counts_zeros_as_one() -> None:
+    decay = "weight_decay=1e-6:1e-2:log0"
+    made = plan(space=(decay,), sampler="random", metric="loss", points=12)
+    few = finished(made, "decay.db", 9)
+    assert importance(few) == {}
+    enough = tuning.prepare(made, "decay.db", 24, None)
+    for _ in tuning.search(enough):
+        pass
+    found = studies.living(enough.study)
+    zeros = [t for t in found if t.params["weight_decay"] < 1e-6]
+    assert len({t.params["weight_decay"] for t in zeros}) > 1
+    assert {used(enough, t)["weight_decay"] for t in zeros} == {1e-6 / 10}
+    assert set(importance(enough)) == {"weight_decay"}

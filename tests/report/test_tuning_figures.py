@@ -40,6 +40,20 @@ def test_the_history_never_gets_worse_and_pruned_trials_do_not_count() -> None:
     assert labelled(axes, "best so far")[:, 1].tolist() == [0.5, 0.9, 0.9]
 
 
+@pytest.mark.parametrize(("better", "words"), [("smaller", "above"), ("greater", "below")])
+def test_bad_trials_are_clipped_and_good_ones_are_not(better: str, words: str) -> None:
+    sign = 1 if better == "smaller" else -1
+    values = [sign * value for value in (0.05, 0.10, 0.11, 0.12, 9.0)]
+    (axes,) = search_history(values, [True] * 5, "r2", better).axes
+    assert labelled(axes, "trial")[:, 1].tolist() == values[:4]
+    (far,) = labelled(axes, f"far {words}")
+    assert far == pytest.approx([4, sign * 0.35])
+    (axes,) = slices(
+        {"rate": [1, 2, 3, 4, 5]}, values, [0.0] * 5, [True] * 5, "r2", (), better
+    ).axes
+    assert labelled(axes, "trial")[:, 1].tolist() == values[:4]
+
+
 def test_slices_have_axes_of_numbers_or_of_words() -> None:
     settings = {
         "learning_rate": [1e-3, 1e-2, 0.0, 1e-1, 1e-2],

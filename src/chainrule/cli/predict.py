@@ -34,15 +34,15 @@ def run(arguments: list[str]) -> int:
     options = parse(Predict, arguments, "predict", "Apply a finished run to your own files.")
     if not options.inputs:
         raise InputError("expected files to predict from: chainrule predict RUN FILE …")
-    found = predict(options.run, options.inputs)
+    found, read, refused = answered(options.run, options.inputs)
     pixels, picture = "shares" in found[0], options.out is not None and is_picture(options.out)
-    if picture and (not pixels or len(found) > 1):
+    if picture and (not pixels or len(options.inputs) > 1):
         raise InputError(
             f"--out {options.out} is a picture; expected a CSV file, or a run that gives a class "
             "to every pixel and a single file to predict from"
         )
     if pixels:
-        found = painted(options, found)
+        found = painted(options, read, found)
     if options.out is not None and not picture:
         write(options.out, [flat(answer) for answer in found])
         say(f"{len(found)} predictions in {options.out}")
@@ -50,21 +50,48 @@ def run(arguments: list[str]) -> int:
         print_json({"predictions": found})
     else:
         out.print(predictions_table([shown(answer) for answer in found]))
+    if refused:
+        raise InputError("; ".join(refused))
     return 0
+
+
+def answered(
+    folder: Path, paths: tuple[Path, ...]
+) -> tuple[list[dict[str, Any]], list[Path], list[str]]:
+    """The answers, the files they are for, and what is wrong with the other files."""
+    try:
+        return predict(folder, paths), list(paths), []
+    except InputError:
+        if len(paths) == 1:
+            raise
+    found: list[dict[str, Any]] = []
+    read: list[Path] = []
+    refused: list[str] = []
+    for path in paths:
+        try:
+            found += predict(folder, [path])
+            read.append(path)
+        except InputError as error:
+            refused.append(str(error))
+    if not read:
+        raise InputError("; ".join(dict.fromkeys(refused)))
+    return found, read, refused
 
 
 def is_picture(path: Path) -> bool:
     return path.suffix.lower() in (".png", ".jpg", ".jpeg")
 
 
-def painted(options: Predict, found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def painted(
+    options: Predict, read: list[Path], found: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
     """The answers with the names of the overlays, which are drawn and saved here."""
     from chainrule.recipes.segmenting import overlays
     from chainrule.report.style import save
 
-    beside = [path.with_name(f"{path.stem}-overlay.png") for path in options.inputs]
+    beside = [path.with_name(f"{path.name}-overlay.png") for path in read]
     places = [options.out] if options.out and is_picture(options.out) else beside
-    for figure_of_one, place in zip(overlays(options.run, options.inputs), places, strict=True):
+    for figure_of_one, place in zip(overlays(options.run, read), places, strict=True):
         try:
             save(figure_of_one, place)
         except OSError as error:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, make_dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
@@ -19,6 +19,10 @@ from chainrule.report.console import out, print_json, say
 from chainrule.report.searching import importance_table, trials_table, watch_search, with_error
 from chainrule.report.tables import names_table
 
+if TYPE_CHECKING:
+    from chainrule.recipes.tuning import Plan, Tuning
+
+POLL = 0.1  # seconds between looks at the companions
 USAGE = """usage: chainrule tune RECIPE [flags]   (RECIPE --help lists the flags)
        chainrule tune --resume FOLDER [--trials N]
 """
@@ -80,21 +84,25 @@ def run(arguments: list[str]) -> int:
     if arguments[0].startswith("-"):
         options = parse(Resume, arguments, "tune", "Go on with a search.")
         plan, config = results.open_plan(options.resume)
-        trials = options.trials or config["trials"]
+        trials = config["trials"] if options.trials is None else options.trials
         data = Path(config["data"]) if config["data"] else None
-        return go(plan, options.resume, config["study"], trials, data, options)
+        place = results.place_of(options.resume, config)
+        return go(ready(plan, place, trials, data, options), options.resume, options)
     return begin(arguments)
 
 
 def begin(arguments: list[str]) -> int:
     """A new search, or the same one in a folder or study that holds it."""
     entry = find("recipes", arguments[0])
+    from chainrule.recipes import studies
     from chainrule.recipes import tuning_result as results
-    from chainrule.recipes.cross_validation import refuse
+    from chainrule.recipes.cross_validation import refuse, refuse_kind
     from chainrule.recipes.running import next_folder
     from chainrule.recipes.tuning import Plan
 
-    form = make_dataclass("form", [("settings", entry.load().Recipe), ("search", Tune)])
+    kind = entry.load().Recipe
+    refuse_kind(entry.name, kind)
+    form = make_dataclass("form", [("settings", kind), ("search", Tune)])
     filled: Any = parse(form, arguments[1:], f"tune {entry.name}", f"Tune {entry.name}")
     tune: Tune = filled.search
     refuse(entry.name, filled.settings)
@@ -104,48 +112,47 @@ def begin(arguments: list[str]) -> int:
     beside = Path(tune.study).parent if tune.study and "://" not in tune.study else None
     searched = beside if beside and (beside / results.PLAN).exists() else None
     folder = tune.out or searched or next_folder(f"tune-{entry.name}")
-    study = tune.study or str(folder / "study.db")
     fresh = not folder.exists()
-    results.begin(plan, folder, study, tune.trials, tune.data)
+    place = results.begin(plan, folder, tune.study, tune.trials, tune.data)
+    tuning = None
     try:
-        return go(plan, folder, study, tune.trials, tune.data, tune)
+        tuning = ready(plan, place, tune.trials, tune.data, tune)
+        return go(tuning, folder, tune)
     except InputError:
-        if fresh and not (folder / "result.json").exists():
+        if fresh and not (tuning and studies.in_state(tuning.study, "COMPLETE", "PRUNED")):
             discard(folder)
         raise
 
 
-def go(
-    plan: Any, folder: Path, study: str, trials: int | None, data: Path | None, options: Shared
-) -> int:
-    """Search to the end, then tell what was found."""
-    from chainrule.cli.following import gentle_interrupt
-    from chainrule.recipes import studies, tuning_result
-    from chainrule.recipes.running import write_json
-    from chainrule.recipes.tuning import prepare, search
+def ready(
+    plan: "Plan", place: str, trials: int | None, data: Path | None, options: Shared
+) -> "Tuning":
+    """Open the study and write down its trials."""
+    from chainrule.recipes.studies import optuna_or_refuse
+    from chainrule.recipes.tuning import prepare
 
     if options.workers < 1:
         raise InputError(f"--workers must be at least 1, got {options.workers}")
-    studies.optuna_or_refuse()
-    silent, began = options.quiet or options.json, time.perf_counter()
-    tuning = prepare(plan, study, trials, data)
+    optuna_or_refuse()
+    return prepare(plan, place, trials, data)
+
+
+def go(tuning: "Tuning", folder: Path, options: Shared) -> int:
+    """Search to the end, then tell what was found."""
+    from chainrule.recipes import studies, tuning_result
+    from chainrule.recipes.running import write_json
+
+    plan, silent, began = tuning.plan, options.quiet or options.json, time.perf_counter()
+    joins = isinstance(options, Resume) and options.join
     number = "1 trial" if tuning.trials == 1 else f"{tuning.trials} trials"
     say(f"{plan.recipe}: {number}, {plan.folds} folds  →  {folder}", silent)
-    with companions(folder, options.workers - 1) as others, gentle_interrupt() as interrupted:
-        for _ in range(2):  # once more for trials of a companion that died
-            steps = search(tuning)
-            with closing(steps):
-                for _ in watch_search(steps, tuning.metric, silent):
-                    if interrupted:
-                        steps.close()
-                        say(f"stopped; go on with:  chainrule tune --resume {folder}")
-                        raise KeyboardInterrupt
-            for other in others:
-                other.wait()
-            studies.take_back_from_the_dead(tuning.study)
-    if getattr(options, "join", False):
+    try:
+        search_on(tuning, folder, options.workers, silent)
+    finally:
+        seconds = 0.0 if joins else studies.spend(tuning.study, time.perf_counter() - began)
+    if joins:
         return 0
-    result = tuning_result.summary(tuning, time.perf_counter() - began)
+    result = tuning_result.summary(tuning, seconds)
     write_json(folder / "result.json", result)
     tuning_result.draw(result, tuning, folder)
     if options.json:
@@ -153,6 +160,35 @@ def go(
     elif not options.quiet:
         show(result, folder)
     return 0
+
+
+def search_on(tuning: "Tuning", folder: Path, workers: int, silent: bool) -> None:
+    """Search with companions until no trial waits; a stop leaves the study to go on with."""
+    from chainrule.cli.following import gentle_interrupt
+    from chainrule.recipes.studies import take_back_from_the_dead
+    from chainrule.recipes.tuning import search
+
+    def stop() -> None:
+        say(f"stopped; go on with:  chainrule tune --resume {folder}")
+        raise KeyboardInterrupt
+
+    with companions(folder, workers - 1) as others, gentle_interrupt() as interrupted:
+        for _ in range(2):  # once more for trials of a companion that died
+            steps = search(tuning)
+            with closing(steps):
+                for _ in watch_search(steps, tuning.metric, silent):
+                    if interrupted:
+                        steps.close()
+                        stop()
+            while any(other.poll() is None for other in others):
+                time.sleep(POLL)
+                if interrupted:
+                    stop()
+            take_back_from_the_dead(tuning.study)
+        failed = [other.returncode for other in others if other.returncode]
+    if failed:
+        codes = ", ".join(map(str, failed))
+        tuning.notes.append(f"{len(failed)} of {workers} workers failed (exit code {codes})")
 
 
 @contextmanager

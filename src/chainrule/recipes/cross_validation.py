@@ -7,6 +7,7 @@ it. All points share folds and starts, so that their differences are their own. 
 the fold that chooses the epoch also measures it, as is usual in tuning.
 """
 
+import inspect
 import math
 from collections.abc import Generator, Sequence
 from contextlib import closing
@@ -23,7 +24,7 @@ from chainrule.errors import InputError
 from chainrule.learning.objective import Objective
 from chainrule.recipes.base import Task, Trained, arrays, task_of
 from chainrule.recipes.running import build
-from chainrule.recipes.search_space import NUMERIC
+from chainrule.recipes.search_space import NUMERIC, Dimension, changed
 from chainrule.training import fit, fit_many
 from chainrule.training.crowd import k_folds
 
@@ -196,10 +197,32 @@ def kept(history: list[Record], recipe: Trained, objective: Objective) -> Record
     return history[max(best_epoch - 1, 0)]
 
 
+def try_out(recipe: Trained, space: Sequence[Dimension], pool: Pool) -> None:
+    """Build every listed value and both ends of every range, so that none is refused later."""
+    base = {d.name: d.drawn(getattr(recipe, d.name)) for d in space}
+    base |= {d.name: d.ends[0] for d in space if base[d.name] is None}
+    for dimension in space:
+        for end in dimension.ends:
+            point = {k: v for k, v in base.items() if v is not None} | {dimension.name: end}
+            build(alone(changed(recipe, space, point)), pool.task)
+
+
+def refuse_kind(name: str, kind: type) -> None:
+    """Say which recipes cannot be cross-validated whatever their settings."""
+    if not issubclass(kind, Trained):
+        raise InputError(
+            f"{name} is not trained on splits by the engine, so it cannot be cross-validated"
+        )
+
+
 def refuse(name: str, recipe: Any) -> None:
     """Say what cannot be cross-validated."""
-    if not isinstance(recipe, Trained):
-        raise InputError(f"{name} does not learn by gradients, so there is nothing to tune")
+    refuse_kind(name, type(recipe))
+    if "teacher" in inspect.unwrap(type(recipe).data).__code__.co_names:
+        raise InputError(
+            f"{name} needs a teacher, and a recipe that needs one cannot be tuned; tune its "
+            "student by a recipe that learns from labels alone, then train with what is found"
+        )
     for field, written in (("teacher", "--teacher"), ("start", "--from"), ("freeze", "--freeze")):
         if getattr(recipe, field):
             raise InputError(f"{written} is not for tune; leave it out and add it to train")

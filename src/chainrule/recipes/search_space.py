@@ -61,6 +61,11 @@ class Dimension:
         """With zero allowed, a further decade stands for it."""
         return self.low / 10 if self.scale == "log0" else self.low
 
+    @property
+    def ends(self) -> tuple[Drawn, ...]:
+        """The listed values, or the lowest and the highest."""
+        return self.choices or (self.lowest, self.high)
+
     def suggest(self, trial: "Trial") -> Drawn:
         """What the sampler draws."""
         if self.choices:
@@ -116,8 +121,7 @@ def space_of(recipe: Trained, texts: Sequence[str], classes: bool) -> list[Dimen
         raise InputError(f"--space names {', '.join(twice)} more than once")
     space.sort(key=lambda dimension: not dimension.shared)
     for dimension in space:  # a value that no run could have is refused before the first trial
-        ends = dimension.choices or (dimension.low, dimension.high)
-        for end in ends:
+        for end in dimension.ends:
             changed(recipe, [dimension], {dimension.name: end})
     return space
 
@@ -223,9 +227,11 @@ def changed(recipe: Trained, space: Sequence[Dimension], point: Point) -> Traine
     own = {d.name for d in space if d.drawn(getattr(recipe, d.name)) == point[d.name]}
     values = {d.name: d.value(point[d.name]) for d in space if d.name not in own}
     for dimension in space:
-        if dimension.name in values and dimension.several and not dimension.choices:
+        name = dimension.name
+        if {name, "hidden"} & set(values) and dimension.several and not dimension.choices:
             layers = len(values.get("hidden", getattr(recipe, "hidden", ())))
-            values[dimension.name] = (values[dimension.name],) * layers
+            rate = getattr(recipe, name)[0] if name in own else values[name]
+            values[name] = (rate,) * layers
     return replace(recipe, **values)
 
 

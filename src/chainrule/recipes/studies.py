@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 NAME = "tune"
 ALIVE_EVERY, DEAD_AFTER = 20.0, 300.0  # seconds between signs of life, and until a worker is dead
+BORN = time.time_ns()  # a restarted machine may give a worker the process number of a dead one
 SAMPLERS = ("tpe", "random", "grid")
 
 
@@ -164,9 +165,15 @@ def take_back_from_the_dead(study: "Study") -> None:
     give_back(study, dead)
 
 
+def mine(study: "Study", trials: "Sequence[Trial]") -> "list[Trial]":
+    """Those of the trials that no other worker has taken over meanwhile."""
+    held = {t.number for t in in_state(study, "RUNNING") if t.user_attrs.get("worker") == me()}
+    return [trial for trial in trials if trial.number in held]
+
+
 def me() -> str:
     """This worker's name."""
-    return f"{socket.gethostname()}:{os.getpid()}"
+    return f"{socket.gethostname()}:{os.getpid()}:{BORN}"
 
 
 def show_life(study: "Study") -> float:
@@ -176,11 +183,20 @@ def show_life(study: "Study") -> float:
 
 
 def alive(worker: str | None, seen: dict[str, Any]) -> TypeGuard[str]:
-    """Whether a worker has been seen lately and, on this machine, is running."""
-    if worker is None or time.time() - seen.get(f"alive {worker}", 0.0) > DEAD_AFTER:
-        return False
-    machine, _, process = worker.rpartition(":")
-    return machine != socket.gethostname() or running(int(process))
+    """Whether a worker of this machine is running, or one of another was seen lately."""
+    if worker is None or worker == me():
+        return worker is not None
+    machine, process = worker.split(":")[:2]
+    if machine == socket.gethostname():
+        return int(process) != os.getpid() and running(int(process))
+    return time.time() - seen.get(f"alive {worker}", 0.0) <= DEAD_AFTER
+
+
+def spend(study: "Study", seconds: float) -> float:
+    """Write down how long this worker has searched; returns the sum over all sessions."""
+    key = f"seconds {me()}"
+    study.set_user_attr(key, study.user_attrs.get(key, 0.0) + seconds)
+    return sum(v for k, v in study.user_attrs.items() if k.startswith("seconds "))
 
 
 def running(process: int) -> bool:

@@ -88,7 +88,7 @@ def cross_validated(variants: "Sequence[Recipe]", data: Splits) -> list[list[flo
     """For every variant its error on each fold; all folds, members and variants in one program."""
     first, pool = variants[0], without_test(data)
     x, y = pool.rows
-    folds = k_folds(len(x), first.folds, first.seed)
+    folds = k_folds(len(x), first.table_folds, first.seed)
     parts = [stop_early(learnt, held, first.seed) for learnt, held in folds]
     crowd = [member(v, k) for v in variants for _ in folds for k in range(v.members)]
     models = [build(each, pool.task) for each in crowd]

@@ -30,6 +30,7 @@ from chainrule.recipes.cross_validation import (
     objective_sign,
     pool_of,
     refuse,
+    try_out,
 )
 from chainrule.recipes.search_space import Dimension, changed, flags, grid, own_point, space_of
 from chainrule.registry import find
@@ -92,6 +93,7 @@ class Tuning:
     metric: str
     sign: int
     notes: list[str]
+    data: Path | None = None
 
     @property
     def trials(self) -> int:
@@ -112,10 +114,12 @@ def prepare(plan: Plan, place: str, trials: int | None, data: Path | None) -> Tu
     if metric not in {"loss", *objective.metrics}:
         known = ", ".join(["loss", *objective.metrics])
         raise InputError(f"--metric {metric} is not measured here; expected one of: {known}")
-    space = space_of(recipe, plan.space, bool(pool.data.classes))
+    one_class_each = bool(pool.data.classes) and pool.data.train.y.ndim == 1
+    space = space_of(recipe, plan.space, one_class_each)
     first, trials = begin_with(recipe, space, plan, trials)
     if plan.halving and "epochs" in {dimension.name for dimension in space}:
         raise InputError("--halving sets the epochs; leave them out of --space")
+    try_out(recipe, space, pool)
     sign = objective_sign(objective, metric)
     prunes = plan.pruner == "median" and not plan.halving
     study = studies.open_study(place, jsonable(asdict(plan)), sign < 0, prunes)
@@ -123,7 +127,7 @@ def prepare(plan: Plan, place: str, trials: int | None, data: Path | None) -> Tu
     studies.take_back_from_the_dead(study)
     studies.enqueue(study, trials, first)
     notes = [] if first else ["the recipe's own settings lie outside of the space"]
-    return Tuning(plan, recipe, pool, space, study, metric, sign, notes)
+    return Tuning(plan, recipe, pool, space, study, metric, sign, notes, data)
 
 
 def begin_with(
@@ -156,7 +160,7 @@ def search(tuning: Tuning) -> Generator[Step]:
         try:
             yield from run_round(tuning, claimed)
         finally:
-            studies.give_back(tuning.study, claimed)
+            studies.give_back(tuning.study, studies.mine(tuning.study, claimed))
 
 
 def run_round(tuning: Tuning, trials: "list[Trial]") -> Generator[Step]:
@@ -215,13 +219,15 @@ def run_group(
                 if not good:
                     prune(tuning, trials, now.values)
                     return
-    for trial in trials:
+    for trial in studies.mine(tuning.study, trials):
         trial.set_user_attr("seconds", (time.perf_counter() - began) / len(trials))
     yield 1.0, values
 
 
 def reported(tuning: Tuning, trial: "Trial", values: list[float], epoch: int) -> bool:
-    """Write the value down so far; whether the pruner would stop here."""
+    """Write the value down so far; whether the pruner would stop here, or another took over."""
+    if not studies.mine(tuning.study, [trial]):
+        return True
     known = tuning.study.get_trials(deepcopy=False)[trial.number].intermediate_values
     if epoch not in known:  # an interrupted trial had come so far before
         trial.report(mean_and_error(values)[0], epoch)
@@ -231,17 +237,19 @@ def reported(tuning: Tuning, trial: "Trial", values: list[float], epoch: int) ->
 def finish(tuning: Tuning, trials: "Sequence[Trial]", found: dict[int, list[float]]) -> None:
     """Tell the study the values of those that came to the end."""
     for place, values in found.items():
-        trials[place].set_user_attr("folds", values)
-        tuning.study.tell(trials[place], mean_and_error(values)[0])
+        for trial in studies.mine(tuning.study, [trials[place]]):
+            trial.set_user_attr("folds", values)
+            tuning.study.tell(trial, mean_and_error(values)[0])
 
 
 def prune(tuning: Tuning, trials: "Sequence[Trial]", values: list[list[float]]) -> None:
     """Tell the study that these go no further."""
     from optuna.trial import TrialState
 
-    for trial, each in zip(trials, values, strict=True):
-        trial.set_user_attr("folds", each)
-        tuning.study.tell(trial, state=TrialState.PRUNED)
+    for place, each in enumerate(values):
+        for trial in studies.mine(tuning.study, [trials[place]]):
+            trial.set_user_attr("folds", each)
+            tuning.study.tell(trial, state=TrialState.PRUNED)
 
 
 def promote(
@@ -254,8 +262,8 @@ def promote(
     ranked = sorted(means, key=lambda place: (tuning.sign * means[place], place))
     best = sorted(ranked[: math.ceil(len(ranked) / ETA)])
     rung = rungs_of(tuning.recipe.epochs, halving=True).index(epochs) + 1
-    for place in best:
-        trials[place].set_user_attr("rung", rung)
+    for trial in studies.mine(tuning.study, [trials[place] for place in best]):
+        trial.set_user_attr("rung", rung)
     left = [place for place in found if place not in best]
     prune(tuning, [trials[place] for place in left], [found[place] for place in left])
     return best
@@ -278,7 +286,8 @@ def best_of(trials: "Sequence[FrozenTrial]", sign: int) -> "FrozenTrial | None":
 def command_of(tuning: Tuning, trial: "FrozenTrial") -> str:
     """What trains a recipe by the settings of a trial."""
     recipe = changed(tuning.recipe, tuning.space, trial.params)
-    return shlex.join(["chainrule", "train", tuning.plan.recipe, *flags(recipe)])
+    words = ["chainrule", "train", tuning.plan.recipe, *flags(recipe)]
+    return shlex.join(words + (["--data", str(tuning.data.resolve())] if tuning.data else []))
 
 
 def jsonable(settings: dict[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,8 @@
 tune.json       recipe, settings, plan: enough to go on
 study.db        every trial (SQLite, Optuna's own format)
 result.json     every trial with its folds, the best, what mattered, the command
-*.png           what mattered, how the search went, the value against the two that matter most
+*.png           how the search went; from ten complete trials on what mattered, and the value
+                against the two settings that matter most
 """
 
 import math
@@ -21,22 +22,32 @@ from chainrule.recipes.tuning import Plan, Tuning, best_of, command_of, jsonable
 if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
 
-PLAN = "tune.json"
+PLAN, STUDY = "tune.json", "study.db"
+ENOUGH = 10  # trials to say from what mattered
 
 
-def begin(plan: Plan, folder: Path, study: str, trials: int | None, data: Path | None) -> None:
-    """Claim a folder for a search, or find the same search in it."""
+def begin(plan: Plan, folder: Path, study: str, trials: int | None, data: Path | None) -> str:
+    """Claim a folder for a search, or find the same search in it; returns the study's place.
+
+    study: a path or an address; empty for the folder's own.
+    """
+    elsewhere = study if "://" in study else str(Path(study).resolve()) if study else ""
+    if elsewhere == str((folder / STUDY).resolve()):
+        elsewhere = ""  # so that the folder may be moved
     config = {
         "plan": asdict(plan),
-        "study": study,
+        "study": elsewhere or None,
         "trials": trials,
         "data": str(data.resolve()) if data else None,
         "versions": versions(),
     }
     try:
         if (folder / PLAN).exists():
-            if open_plan(folder)[0] == plan:
-                return
+            known, before = open_plan(folder)
+            if known == plan and (
+                not study or place_of(folder, config) == place_of(folder, before)
+            ):
+                return place_of(folder, before)
             raise InputError(
                 f"{folder} holds another search; choose another --out, or go on with it: "
                 f"chainrule tune --resume {folder}"
@@ -45,8 +56,14 @@ def begin(plan: Plan, folder: Path, study: str, trials: int | None, data: Path |
             raise InputError(f"the folder {folder} is not empty; choose another --out")
         folder.mkdir(parents=True, exist_ok=True)
         write_json(folder / PLAN, config)
+        return place_of(folder, config)
     except OSError as error:
         raise InputError(f"cannot make the folder {folder}: {error.strerror}") from None
+
+
+def place_of(folder: Path, config: Json) -> str:
+    """Where the study of a folder is, from wherever one looks."""
+    return config["study"] or str((folder / STUDY).resolve())
 
 
 def open_plan(folder: Path) -> tuple[Plan, Json]:
@@ -108,29 +125,37 @@ def row_of(tuning: Tuning, trial: "FrozenTrial") -> Json:
 
 
 def importance(tuning: Tuning) -> dict[str, float]:
-    """The share of the variance that each setting explains (fANOVA); empty where none varies.
+    """The share of the variance that each setting explains (fANOVA); empty with few trials.
 
-    With halving all points are compared by the first rung, which all of them reached.
+    Only values after equally many epochs are compared: of trials that came to the end or, with
+    halving, of all in the first rung.
     """
     optuna = studies.optuna_or_refuse()
     short = optuna.create_study(direction=tuning.study.direction)
     rung = rungs_of(tuning.recipe.epochs, tuning.plan.halving)[0]
-    for trial in studies.in_state(tuning.study, "COMPLETE", "PRUNED"):
+    ended = ("COMPLETE", "PRUNED") if tuning.plan.halving else ("COMPLETE",)
+    for trial in studies.in_state(tuning.study, *ended):
         value = trial.intermediate_values.get(rung) if tuning.plan.halving else trial.value
         if value is not None and math.isfinite(value) and trial.params:
             short.add_trial(
                 optuna.trial.create_trial(
-                    params=trial.params, distributions=trial.distributions, value=value
+                    params=used(tuning, trial), distributions=trial.distributions, value=value
                 )
             )
-    values = {trial.value for trial in short.get_trials(deepcopy=False)}
-    if len(values) < 2:
+    values = [trial.value for trial in short.get_trials(deepcopy=False)]
+    if len(values) < ENOUGH or len(set(values)) < 2:
         return {}
     judge = optuna.importance.FanovaImportanceEvaluator(seed=0)
     try:
         return dict(optuna.importance.get_param_importances(short, evaluator=judge))
     except (RuntimeError, ValueError):  # nothing varies enough to say
         return {}
+
+
+def used(tuning: Tuning, trial: "FrozenTrial") -> Json:
+    """What was drawn, with one draw for all that mean the same setting, such as 0."""
+    same = {d.name: d.drawn(d.value(trial.params[d.name])) for d in tuning.space}
+    return trial.params | {name: drawn for name, drawn in same.items() if drawn is not None}
 
 
 def draw(result: Json, tuning: Tuning, folder: Path) -> None:
@@ -154,7 +179,8 @@ def draw(result: Json, tuning: Tuning, folder: Path) -> None:
             series[name] = [written(row["settings"][name]) for row in found]
         values, errors = ([row[key] for row in found] for key in ("value", "standard_error"))
         ended = [row["state"] == "complete" for row in found]
-        save(slices(series, values, errors, ended, metric, logarithmic), folder / "slices.png")
+        figure = slices(series, values, errors, ended, metric, logarithmic, result["better"])
+        save(figure, folder / "slices.png")
 
 
 def written(value: Any) -> Any:

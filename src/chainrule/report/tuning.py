@@ -53,7 +53,7 @@ def search_history(
     figure = canvas(8.5, 5.2)
     axes = figure.add_subplot(xlabel="trial", ylabel=f"cross-validated {_words(metric)}")
     number = np.arange(len(y))
-    _trials(axes, number, y, whole)
+    _trials(axes, number, y, whole, better)
     reached = np.where(whole, y, np.inf if better == "smaller" else -np.inf)
     pick = np.minimum if better == "smaller" else np.maximum
     best = pick.accumulate(reached)
@@ -76,6 +76,7 @@ def slices(
     ended: Sequence[bool],
     metric: str,
     logarithmic: Collection[str] = (),
+    better: str = "smaller",
 ) -> Figure:
     """The value against each setting, with the standard error over the folds as a bar.
 
@@ -88,10 +89,10 @@ def slices(
     for axes, (name, each) in zip(grid, settings.items(), strict=True):
         same_lengths(values=y, **{name: each})
         x = _axis(axes, name, each, name in logarithmic)
-        near = whole & (y <= _top(y, whole))
+        near = whole & ~_far(y, whole, better)
         bars = {"fmt": "none", "ecolor": QUIET, "elinewidth": 1, "alpha": 0.6, "zorder": 2}
         axes.errorbar(x[near], y[near], np.asarray(errors, float)[near], **bars)
-        _trials(axes, x, y, whole)
+        _trials(axes, x, y, whole, better)
         axes.set_xlabel(_words(name))
         if metric in SHARES:
             in_per_cent(axes.yaxis)
@@ -117,26 +118,34 @@ def _axis(axes: Axes, name: str, each: Sequence[Any], logarithmic: bool) -> np.n
     return np.array([words.index(str(value)) for value in each], dtype=float)
 
 
-def _trials(axes: Axes, x: np.ndarray, y: np.ndarray, whole: np.ndarray) -> None:
+def _trials(axes: Axes, x: np.ndarray, y: np.ndarray, whole: np.ndarray, better: str) -> None:
     """Discs for trials that came to the end, rings for pruned ones, arrows for those far off."""
     look: dict[str, Any] = {"ls": "", "ms": 8, "zorder": 3}
-    top = _top(y, whole)
-    near, far = whole & (y <= top), y > top
+    far = _far(y, whole, better)
+    near = whole & ~far
     axes.plot(x[near], y[near], "o", color=PALETTE[0], mec="white", label="trial", **look)
     pruned = ~whole & ~far
     if pruned.any():
         ring = look | {"mfc": "none", "mec": QUIET, "label": "pruned"}
         axes.plot(x[pruned], y[pruned], "o", **ring)
     if far.any():
-        worse = look | {"color": QUIET, "label": "far above"}
-        axes.plot(x[far], np.full(far.sum(), top), "^", **worse)
+        arrow, words = ("^", "far above") if better == "smaller" else ("v", "far below")
+        edge = np.full(far.sum(), _edge(y, whole, better))
+        axes.plot(x[far], edge, arrow, **look | {"color": QUIET, "label": words})
 
 
-def _top(y: np.ndarray, whole: np.ndarray) -> float:
-    """A height above which trials would only press the others together."""
-    y = y[whole] if whole.any() else y
-    low, middle, high = float(y.min()), float(np.median(y)), float(y.max())
-    return min(high, middle + 4 * max(middle - low, 1e-12)) if high > middle else high
+def _far(y: np.ndarray, whole: np.ndarray, better: str) -> np.ndarray:
+    """Which trials lie beyond the edge."""
+    edge = _edge(y, whole, better)
+    return y > edge if better == "smaller" else y < edge
+
+
+def _edge(y: np.ndarray, whole: np.ndarray, better: str) -> float:
+    """A height beyond which bad trials would only press the others together."""
+    sign = 1 if better == "smaller" else -1
+    cost = sign * (y[whole] if whole.any() else y)
+    low, middle, high = float(cost.min()), float(np.median(cost)), float(cost.max())
+    return sign * min(high, middle + 4 * max(middle - low, 1e-12))
 
 
 def _checked(values: Sequence[float], ended: Sequence[bool]) -> tuple[np.ndarray, np.ndarray]:
