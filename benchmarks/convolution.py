@@ -194,11 +194,13 @@ def chainrule_engine(work: Work, compile: bool = False) -> float:
         weight_decay=r.weight_decay,
         compile=compile,
     )
-    began, first = 0.0, 0
-    for now in fit(model, (work.x, work.y), None, settings, r.objective(work.data)):
-        if not first:
-            began, first = time.perf_counter(), now.step
-    return (time.perf_counter() - began) / (work.steps - first)
+    seen = [
+        (now.step, time.perf_counter())
+        for now in fit(model, (work.x, work.y), None, settings, r.objective(work.data))
+        if not now.record
+    ]
+    (first, began), (last, ended) = seen[0], seen[-1]  # the reports of the first and last steps
+    return (ended - began) / (last - first)
 
 
 def hand_tuned(work: Work, compile: bool = False) -> float:
