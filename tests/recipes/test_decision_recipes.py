@@ -201,7 +201,7 @@ def test_gymnasiums_carts_and_ours_are_learnt_alike() -> None:
 
 def test_q_learning_comes_close_to_the_best_value() -> None:
     recipe = gridworld_q_learning.Recipe(
-        rows=("S..G", ".#.X", "...."), agents=10, epochs=8, epoch_steps=500
+        rows=("S..G", ".#.X", "...."), agents=10, epochs=8, epoch_steps=1500
     )
     world = recipe.data(None)
     model = recipe.model(recipe.facts(world).task)
