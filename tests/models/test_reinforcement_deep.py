@@ -11,8 +11,9 @@ from chainrule.models.feedforward.residual_network import ResidualNetwork
 from chainrule.models.reinforcement import gym
 from chainrule.models.reinforcement.cart_pole import LONGEST, CartPoles, fallen, move
 from chainrule.models.reinforcement.double_dqn import DoubleDQN
-from chainrule.models.reinforcement.dqn import DQN, Batch, Replay, explore
+from chainrule.models.reinforcement.dqn import DQN, Batch, Replay
 from chainrule.models.reinforcement.gym import GymEnvironments
+from chainrule.models.reinforcement.mdp import explore
 
 
 def draw(seed: int) -> torch.Generator:

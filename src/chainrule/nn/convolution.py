@@ -14,8 +14,9 @@ For signals of n and kernels of m entries along each axis, in one dimension, two
 f ∗ h is linear in f, with the Toeplitz matrix H[u, s] = h[u - s], circulant in the circular mode.
 In two dimensions that is a Toeplitz matrix of Toeplitz blocks, Σ_a H(e_a) ⊗ H(h_a), h_a the rows.
 
-These are for reading and checking; models use torch's kernels. Notes: J 4.1 (whose gradients are
-a TODO), L "Convolution: Mathematical Foundation", L "Finite Convolutions" (which writes ⋆ as ∗).
+These are for reading and checking; models use torch's kernels. Notes: J 4.1 (which
+leaves the gradients open), L "Convolution: Mathematical Foundation", L "Finite Convolutions" (which
+writes ⋆ as ∗).
 """
 
 from collections.abc import Iterator

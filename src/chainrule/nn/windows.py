@@ -9,8 +9,9 @@
 So a layer is one matrix product with all windows as rows ("im2col"), and its gradients are two
 more. Strides equal to the window make the windows of a pool disjoint, stride 1 is un-strided.
 
-These are for reading and checking; models use torch's kernels. Notes: J 4.2 (whose gradients are a
-TODO), A 2.1.2, L "CNN core concepts", L "Pooling" (whose window ends at (k+1)p - 1, not (k+1)p).
+These are for reading and checking; models use torch's kernels. Notes: J 4.2 (which leaves the
+gradients open), A 2.1.2, L "CNN core concepts", L "Pooling" (whose window ends at
+(k+1)p - 1, not (k+1)p).
 """
 
 from itertools import product

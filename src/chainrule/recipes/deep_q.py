@@ -22,8 +22,9 @@ from torch import Tensor, nn
 from chainrule.errors import InputError
 from chainrule.learning.optimisers import optimiser
 from chainrule.learning.schedules import schedule
-from chainrule.models.reinforcement.dqn import DQN, Batch, Replay, explore
+from chainrule.models.reinforcement.dqn import DQN, Batch, Replay
 from chainrule.models.reinforcement.environment import Environments
+from chainrule.models.reinforcement.mdp import explore
 from chainrule.recipes.deep_q_settings import METHODS, DeepQSettings
 from chainrule.training import Progress, checkpoint, devices
 from chainrule.training.loop import TICK, saving

@@ -1,6 +1,5 @@
 """Settings of deep Q-learning: a frozen value whose fields are the command-line flags."""
 
-import math
 from dataclasses import dataclass
 
 from chainrule.errors import InputError
@@ -8,7 +7,7 @@ from chainrule.learning.schedules import SCHEDULES
 from chainrule.models.reinforcement.double_dqn import DoubleDQN
 from chainrule.models.reinforcement.dqn import DQN
 from chainrule.registry import unknown
-from chainrule.training.settings import flag
+from chainrule.training.settings import check_numbers, flag
 
 METHODS: dict[str, type[DQN]] = {"dqn": DQN, "double-dqn": DoubleDQN}
 
@@ -63,14 +62,7 @@ class DeepQSettings:
     """Longest time between two checkpoints."""
 
     def __post_init__(self) -> None:
-        for field, least in LEAST.items():
-            value = getattr(self, field)
-            if not (math.isfinite(value) and value >= least):
-                raise InputError(f"{flag(field)} must be at least {least}, got {value}")
-        if not (math.isfinite(self.learning_rate) and self.learning_rate > 0):
-            raise InputError(f"--learning-rate must be above 0, got {self.learning_rate}")
-        if self.seed >= 2**63:
-            raise InputError(f"--seed must be below 2⁶³, got {self.seed}")
+        check_numbers(self, LEAST)
         if self.memory < self.copies:
             raise InputError(
                 f"--memory must hold a step of every copy, {self.copies}, got {self.memory}"

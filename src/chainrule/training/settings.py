@@ -1,7 +1,9 @@
 """Settings of a training run: a frozen value whose fields are the command-line flags."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from chainrule.errors import InputError
 from chainrule.learning.optimisers import OPTIMISERS
@@ -53,14 +55,7 @@ class Settings:
     """Longest time between two checkpoints."""
 
     def __post_init__(self) -> None:
-        for field, least in LEAST.items():
-            value = getattr(self, field)
-            if not (math.isfinite(value) and value >= least):
-                raise InputError(f"{flag(field)} must be at least {least}, got {value}")
-        if not (math.isfinite(self.learning_rate) and self.learning_rate > 0):
-            raise InputError(f"--learning-rate must be above 0, got {self.learning_rate}")
-        if self.seed >= 2**63:
-            raise InputError(f"--seed must be below 2⁶³, got {self.seed}")
+        check_numbers(self, LEAST)
         for field in ("label_smoothing", "averaging"):
             if getattr(self, field) >= 1:
                 raise InputError(f"{flag(field)} must be below 1, got {getattr(self, field)}")
@@ -88,6 +83,18 @@ LEAST = {
     "threads": 0,
     "checkpoint_seconds": 0,
 }
+
+
+def check_numbers(settings: Any, least: Mapping[str, int | float]) -> None:
+    """Finite fields that are large enough, a rate above zero, a seed that a generator takes."""
+    for field, smallest in least.items():
+        value = getattr(settings, field)
+        if not (math.isfinite(value) and value >= smallest):
+            raise InputError(f"{flag(field)} must be at least {smallest}, got {value}")
+    if not (math.isfinite(settings.learning_rate) and settings.learning_rate > 0):
+        raise InputError(f"--learning-rate must be above 0, got {settings.learning_rate}")
+    if settings.seed >= 2**63:
+        raise InputError(f"--seed must be below 2⁶³, got {settings.seed}")
 
 
 def flag(field: str) -> str:

@@ -6,8 +6,7 @@
 
 Without the memory successive steps resemble each other; without the older copy each update would
 move its own target. An episode cut off by the clock still has a future: only termination ends it.
-The paper clips the error to [-1, 1]; where values are large that turns them towards a median, which
-does not see the rare fall at the end of a long episode. Here the loss is the square.
+The paper clips the error to [-1, 1]; here the loss is the square.
 
 Mnih et al. (2015), Nature 518. Notes: A 4.
 """
@@ -129,14 +128,6 @@ def chosen(
 ) -> Float[Tensor, "*batch"]:
     """Q(s, a) of the actions taken."""
     return q.gather(-1, action[..., None])[..., 0]
-
-
-def explore(
-    greedy: Int[Tensor, "*batch"], actions: int, epsilon: float, generator: torch.Generator
-) -> Int[Tensor, "*batch"]:
-    """The greedy action, or with probability ε any of them."""
-    random = torch.randint(actions, greedy.shape, generator=generator)
-    return torch.where(torch.rand(greedy.shape, generator=generator) < epsilon, random, greedy)
 
 
 def example() -> tuple[DQN, Tensor]:

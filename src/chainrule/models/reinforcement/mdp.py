@@ -91,6 +91,14 @@ def greedy(Q: Float[Tensor, "*batch states actions"]) -> Int[Tensor, "*batch sta
     return Q.argmax(-1)
 
 
+def explore(
+    greedy: Int[Tensor, "*batch"], actions: int, epsilon: float, generator: torch.Generator
+) -> Int[Tensor, "*batch"]:
+    """The greedy action, or with probability ε any of them."""
+    random = torch.randint(actions, greedy.shape, generator=generator)
+    return torch.where(torch.rand(greedy.shape, generator=generator) < epsilon, random, greedy)
+
+
 def check(P: Tensor, R: Tensor, discount: float) -> None:
     """Shapes, probabilities and discount, before they can do harm."""
     if P.ndim != 3 or P.shape[1] != P.shape[2] or not P.numel():

@@ -15,8 +15,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from chainrule.errors import InputError
-from chainrule.models.reinforcement.dqn import explore
-from chainrule.models.reinforcement.mdp import MDP, greedy, random_mdp
+from chainrule.models.reinforcement.mdp import MDP, explore, greedy, random_mdp
 
 
 class QLearning(nn.Module):
@@ -79,7 +78,11 @@ def starts(process: MDP, start: int | None) -> Int[Tensor, " starts"]:
     open_states = (~process.ends()).nonzero()[:, 0]
     if not len(open_states):
         raise InputError("every state is an end; there is nothing to learn")
-    return open_states if start is None else torch.tensor([start])
+    if start is None:
+        return open_states
+    if not 0 <= start < process.states:
+        raise InputError(f"expected a start from 0 to {process.states - 1}, got {start}")
+    return torch.tensor([start])
 
 
 def moved(

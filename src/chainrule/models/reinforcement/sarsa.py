@@ -14,8 +14,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from chainrule.models.reinforcement.dqn import explore
-from chainrule.models.reinforcement.mdp import MDP, random_mdp
+from chainrule.models.reinforcement.mdp import MDP, explore, random_mdp
 from chainrule.models.reinforcement.q_learning import QLearning, check, moved, update
 
 
