@@ -91,3 +91,13 @@ def test_monte_carlo_repeats_under_its_seed_and_averages_what_it_is_told() -> No
 def test_one_sample_has_no_spread() -> None:
     with pytest.raises(InputError, match="at least 2 samples"):
         monte_carlo(nn.Identity(), torch.ones(1), samples=1)
+
+
+def test_masks_of_images_do_not_depend_on_their_layout_and_lie_channels_last() -> None:
+    images = torch.randn(2, 3, 4, 5)
+    masks = []
+    for layout in (torch.contiguous_format, torch.channels_last):
+        torch.manual_seed(0)
+        masks.append(mask(images.to(memory_format=layout), 0.5))
+    assert torch.equal(*masks)
+    assert masks[0].is_contiguous(memory_format=torch.channels_last)

@@ -42,3 +42,10 @@ def test_all_switches_are_taken_back() -> None:
         assert (torch.tensor(1e-39) * 1).item() == 0
     assert torch.get_num_threads() == before
     assert (torch.tensor(1e-39) * 1).item() != 0
+
+
+def test_kernels_of_one_channel_are_laid_out_like_all_others() -> None:
+    """Their strides pass for both layouts; left alone, they put a whole layer in the slow one."""
+    layer = torch.nn.Conv2d(1, 8, 3, padding=1)
+    devices.place(layer, torch.device("cpu"))
+    assert layer(torch.ones(2, 1, 6, 6)).stride() == (8 * 36, 1, 8 * 6, 8)

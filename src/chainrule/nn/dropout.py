@@ -51,7 +51,16 @@ def dropout(h: Float[Tensor, "*shape"], rate: float, training: bool) -> Float[Te
 def mask(h: Float[Tensor, "*shape"], rate: float) -> Float[Tensor, "*shape"]:
     """m / p: zeros for the dropped units, 1/p for the others."""
     kept = kept_levels(rate)
-    return (draws(h.numel()).view(h.shape) < kept - LEVELS // 2).to(h.dtype).mul_(LEVELS / kept)
+    drawn = laid_out(draws(h.numel()), h.shape)
+    return (drawn < kept - LEVELS // 2).to(h.dtype).mul_(LEVELS / kept)
+
+
+def laid_out(drawn: Tensor, shape: torch.Size) -> Tensor:
+    """The draws in a shape; for images channels-last, as convolutions lay out their outputs."""
+    if len(shape) != 4:
+        return drawn.view(shape)
+    batch, channels, height, width = shape
+    return drawn.view(batch, height, width, channels).permute(0, 3, 1, 2)
 
 
 def draws(number: int, generator: torch.Generator | None = None) -> Int16[Tensor, " number"]:
