@@ -79,8 +79,10 @@ class Crowd:
     @cached_property
     def moved(self) -> list[nn.Parameter]:
         """What the optimiser moves: the weights, or where rates differ, steps of rate 1."""
-        weights = list(self.stack.stacked)
-        return weights if self.in_step else [nn.Parameter(torch.zeros_like(p)) for p in weights]
+        weights = self.stack.weights
+        if self.in_step:
+            return list(weights)
+        return [nn.Parameter(torch.zeros_like(p)) for p in weights]
 
     @cached_property
     def class_weights(self) -> Tensor | None:
@@ -104,7 +106,7 @@ class Crowd:
     @cached_property
     def smoothing(self) -> Tensor | None:
         """Label smoothing of every member, where there is any."""
-        smoothing = self.own("label_smoothing").to(self.stack.stacked[0].dtype)
+        smoothing = self.own("label_smoothing").to(self.stack.weights[0].dtype)
         return smoothing if smoothing.any() else None
 
     @cached_property

@@ -18,7 +18,7 @@ def update(state: CrowdState, crowd: Crowd, rows: Tensor) -> Tensor:
     """One step of all members on (K, batch) rows; returns each one's sum of losses before it."""
     K, b = rows.shape
     x, targets, masks = batch_of(state, crowd, rows if crowd.alike else rows.clamp_min(0))
-    for p in crowd.stack.stacked:
+    for p in crowd.stack.weights:
         p.grad = None
     output = crowd.stack(x, masks).flatten(0, 1)
     losses = crowd.objective.minimised(output, *targets)
@@ -40,7 +40,7 @@ def weights_of(crowd: Crowd, rows: Tensor, labels: Tensor) -> Tensor | None:
     """(K, batch): zero where a member has no row, the weight of its class elsewhere."""
     if crowd.alike and crowd.class_weights is None:
         return None
-    present = (rows >= 0).to(crowd.stack.stacked[0].dtype)
+    present = (rows >= 0).to(crowd.stack.weights[0].dtype)
     if crowd.class_weights is None:
         return present
     return present * crowd.class_weights.gather(1, labels.view(rows.shape))
@@ -70,15 +70,16 @@ def batch_of(
 @torch.no_grad()
 def move(state: CrowdState, crowd: Crowd) -> None:
     """Clip, decay and step, each member at its own rate."""
-    common, weights = crowd.common, list(crowd.stack.stacked)
+    common, weights = crowd.common, crowd.stack.weights
     t = state.epoch * crowd.steps + state.step
-    rates = crowd.rates * schedule(common.schedule)(t / (common.epochs * crowd.steps))
+    share = schedule(common.schedule)(t / (common.epochs * crowd.steps))
     if common.clip:
         clip(weights, common.clip)
+    rates = crowd.rates * share
     shrink(weights, crowd, rates)
     if crowd.in_step:
         for group in state.optimiser.param_groups:
-            group["lr"] = rates[0].item()
+            group["lr"] = common.learning_rate * share
         state.optimiser.step()
     else:
         for p, step in zip(weights, crowd.moved, strict=True):
@@ -119,6 +120,6 @@ def give_up(state: CrowdState, crowd: Crowd, k: int) -> None:
     """Set a member that has diverged to zero, so that its numbers cannot disturb the others."""
     state.lost = sorted({*state.lost, k})
     slots = (t for slot in state.optimiser.state.values() for t in slot.values())
-    for t in (*crowd.stack.stacked, *slots):
+    for t in (*crowd.stack.weights, *slots):
         if isinstance(t, Tensor) and t.ndim:
             t[k] = 0

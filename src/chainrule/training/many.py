@@ -111,7 +111,7 @@ def batches(state: CrowdState, crowd: Crowd) -> Iterator[None]:
     ticked = time.perf_counter()
     for rows in order.split(crowd.common.batch_size, dim=1)[state.step :]:
         totals += update(state, crowd, rows)
-        if not totals.isfinite().all():
+        if not math.isfinite(totals.sum().item()):
             for k in (~totals.isfinite()).nonzero().flatten().tolist():
                 give_up(state, crowd, k)
                 totals[k] = 0

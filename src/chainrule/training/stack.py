@@ -17,7 +17,7 @@ from torch.func import functional_call, stack_module_state, vmap
 from torch.fx.experimental.proxy_tensor import make_fx
 
 from chainrule.errors import InputError
-from chainrule.nn.dropout import LEVELS, MASKS, draws, kept_levels
+from chainrule.nn.dropout import LEVELS, MASKS, draws, kept_levels, laid_out
 
 NONE = torch.zeros((), dtype=torch.int16)  # a draw that keeps its unit
 
@@ -31,6 +31,7 @@ class Stack(nn.Module):
         parameters, buffers = stack_module_state(list(models))
         self.names, self.buffer_names = list(parameters), list(buffers)
         self.stacked = nn.ParameterList(p.detach().clone() for p in parameters.values())
+        self.weights = tuple(self.stacked)  # reading a ParameterList costs more than using it
         for place, value in enumerate(buffers.values()):
             self.register_buffer(f"buffer{place}", value.clone())
         self.wiring = [wired(models[0])]  # in a list: its own parameters are not ours
@@ -39,7 +40,7 @@ class Stack(nn.Module):
     def forward(self, x: Tensor, masks: "list[Masks]", shared: bool = False) -> Tensor:
         """(K, batch, …) → (K, batch, outputs); with `shared`, one batch for all members."""
         buffers = [getattr(self, f"buffer{i}") for i in range(len(self.buffer_names))]
-        tensors = [*self.stacked, *buffers, x, *(t for layer in masks for t in layer)]
+        tensors = [*self.weights, *buffers, x, *(t for layer in masks for t in layer)]
         key = (self.training, shared, tuple(x.shape), len(masks))
         if key not in self.programs:
             self.programs[key] = self.program(tensors, shared)
@@ -70,13 +71,15 @@ class Stack(nn.Module):
         axes[len(names)] = None if shared else 0
         try:
             with torch.no_grad():
-                return make_fx(vmap(member, in_dims=tuple(axes)))(*(t.clone() for t in tensors))
+                traced = make_fx(vmap(member, in_dims=tuple(axes)))(*(t.clone() for t in tensors))
+                return traced.forward
         except RuntimeError as error:
-            if "vmap" not in str(error):
+            if not any(sign in str(error) for sign in ("vmap", "Batching rule")):
                 raise
             raise InputError(
                 f"{type(model).__name__} cannot be trained many at once: its forward pass draws "
-                "random numbers or looks at its data in Python; train the members one by one"
+                "random numbers, looks at its data in Python or calls a kernel that has no batched "
+                "form; train the members one by one"
             ) from error
 
     def unstack(self, models: Sequence[nn.Module], state: dict[str, Tensor] | None = None) -> None:
@@ -100,7 +103,7 @@ class Masks(NamedTuple):
 
 def mask_of(draws: Tensor, kept: Tensor, h: Tensor) -> Tensor:
     """m / p for one member's activations, as `nn.dropout.mask` computes it."""
-    keep = draws[: h.numel()].view(h.shape) < kept - LEVELS // 2
+    keep = laid_out(draws[: h.numel()], h.shape) < kept - LEVELS // 2
     return keep.to(h.dtype) * (LEVELS / kept)
 
 
