@@ -77,12 +77,10 @@ class Crowd:
         return len({s.learning_rate for s in self.settings}) == 1
 
     @cached_property
-    def moved(self) -> list[nn.Parameter]:
+    def moved(self) -> tuple[nn.Parameter, ...]:
         """What the optimiser moves: the weights, or where rates differ, steps of rate 1."""
         weights = self.stack.weights
-        if self.in_step:
-            return list(weights)
-        return [nn.Parameter(torch.zeros_like(p)) for p in weights]
+        return weights if self.in_step else tuple(nn.Parameter(p * 0) for p in weights)
 
     @cached_property
     def class_weights(self) -> Tensor | None:
@@ -94,14 +92,15 @@ class Crowd:
         return nn.utils.rnn.pad_sequence(each, batch_first=True)
 
     @cached_property
-    def rates(self) -> Tensor:
-        return self.own("learning_rate")
+    def rates(self) -> list[Tensor]:
+        """Learning rate of every member, shaped to multiply each of the weights."""
+        return [per_member(self.own("learning_rate"), p) for p in self.stack.weights]
 
     @cached_property
-    def decays(self) -> Tensor | None:
-        """Weight decay of every member, where there is any."""
+    def decays(self) -> list[Tensor] | None:
+        """Weight decay of every member, likewise, where there is any."""
         decays = self.own("weight_decay")
-        return decays if decays.any() else None
+        return [per_member(decays, p) for p in self.stack.weights] if decays.any() else None
 
     @cached_property
     def smoothing(self) -> Tensor | None:
@@ -123,6 +122,11 @@ class Crowd:
     def own(self, name: str) -> Tensor:
         """One setting of every member."""
         return torch.tensor([getattr(s, name) for s in self.settings], dtype=torch.float64)
+
+
+def per_member(values: Tensor, like: Tensor) -> Tensor:
+    """(K,) → (K, 1, …), to multiply a stacked tensor."""
+    return values.to(like.dtype).view(-1, *[1] * (like.ndim - 1))
 
 
 def gather(

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from chainrule.learning.losses import uniform_cross_entropy
 from chainrule.learning.schedules import schedule
-from chainrule.training.crowd import Crowd, CrowdState
+from chainrule.training.crowd import Crowd, CrowdState, per_member
 from chainrule.training.randomness import mix
 from chainrule.training.stack import Masks
 
@@ -75,8 +75,8 @@ def move(state: CrowdState, crowd: Crowd) -> None:
     share = schedule(common.schedule)(t / (common.epochs * crowd.steps))
     if common.clip:
         clip(weights, common.clip)
-    rates = crowd.rates * share
-    shrink(weights, crowd, rates)
+    if crowd.decays is not None:
+        shrink(crowd, share)
     if crowd.in_step:
         for group in state.optimiser.param_groups:
             group["lr"] = common.learning_rate * share
@@ -85,20 +85,17 @@ def move(state: CrowdState, crowd: Crowd) -> None:
         for p, step in zip(weights, crowd.moved, strict=True):
             step.grad = p.grad
         state.optimiser.step()
-        for p, step in zip(weights, crowd.moved, strict=True):
-            p.addcmul_(step, per_member(rates, p))
-            step.zero_()
+        torch._foreach_addcmul_(weights, crowd.moved, crowd.rates, share)
+        torch._foreach_zero_(crowd.moved)
 
 
-def shrink(weights: Sequence[nn.Parameter], crowd: Crowd, rate: Tensor) -> None:
+def shrink(crowd: Crowd, share: float) -> None:
     """Weight decay of matrices: in the gradient, or decoupled from it."""
-    if crowd.decays is None:
-        return
-    for p in weights:
+    for p, rate, decay in zip(crowd.stack.weights, crowd.rates, crowd.decays or (), strict=True):
         if p.ndim > 2 and crowd.common.optimiser in DECOUPLED:
-            p.mul_(per_member(1 - rate * crowd.decays, p))
+            p.mul_(1 - share * rate * decay)
         elif p.ndim > 2:
-            p.grad.addcmul_(p, per_member(crowd.decays, p))  # type: ignore[union-attr]
+            p.grad.addcmul_(p, decay)
 
 
 def clip(weights: Sequence[nn.Parameter], largest: float) -> None:
@@ -108,11 +105,6 @@ def clip(weights: Sequence[nn.Parameter], largest: float) -> None:
     factor = (largest / (norm + 1e-6)).clamp_max(1)
     for p in weights:
         p.grad.mul_(per_member(factor, p))  # type: ignore[union-attr]
-
-
-def per_member(values: Tensor, like: Tensor) -> Tensor:
-    """(K,) → (K, 1, …), to multiply a stacked tensor."""
-    return values.to(like.dtype).view(-1, *[1] * (like.ndim - 1))
 
 
 @torch.no_grad()

@@ -124,10 +124,9 @@ def batches(state: CrowdState, crowd: Crowd) -> Iterator[None]:
 
 def orders(crowd: Crowd, epoch: int) -> Tensor:
     """(K, rows): each member's own order of its own rows, filled up with -1."""
-    parts = [
-        rows[permutation(len(rows), s.seed, epoch)]
-        for rows, s in zip(crowd.rows, crowd.settings, strict=True)
-    ]
+    sizes = [(len(rows), s.seed) for rows, s in zip(crowd.rows, crowd.settings, strict=True)]
+    drawn = {(n, seed): permutation(n, seed, epoch) for n, seed in set(sizes)}
+    parts = [rows[drawn[size]] for rows, size in zip(crowd.rows, sizes, strict=True)]
     return nn.utils.rnn.pad_sequence(parts, batch_first=True, padding_value=-1)
 
 
@@ -138,12 +137,15 @@ def validate(state: CrowdState, crowd: Crowd) -> list[dict[str, float]]:
         {"train_loss": total / size} for total, size in zip(state.totals, sizes, strict=True)
     ]
     if crowd.held is not None:
-        for k, (output, targets) in enumerate(answers(crowd)):
+        outputs, targets = zip(*answers(crowd), strict=True)
+        each = [torch.cat(parts) for parts in zip(*targets, strict=True)]
+        losses = crowd.objective.loss(torch.cat(outputs), *each).double()  # of all in one call
+        for k, part in enumerate(losses.split([len(output) for output in outputs])):
             found = dict.fromkeys(["loss", *crowd.objective.metrics], math.inf)
-            if output.isfinite().all():
-                found["loss"] = crowd.objective.loss(output, *targets).double().mean().item()
+            if math.isfinite(mean := part.mean().item()):
+                found["loss"] = mean
                 for name, metric in crowd.objective.metrics.items():
-                    found[name] = metric(output, *targets)
+                    found[name] = metric(outputs[k], *targets[k])
             else:
                 give_up(state, crowd, k)
             members[k] |= {f"validation_{name}": value for name, value in found.items()}

@@ -129,7 +129,9 @@ class Dropouts:
 
         token, was_training = MASKS.set(note), model.training
         try:
-            functional_call(model.train(), copy.deepcopy(model.state_dict()), (example,))
+            buffers = {name: t.clone() for name, t in model.named_buffers()}
+            with torch.no_grad():
+                functional_call(model.train(), buffers, (example,))
         finally:
             MASKS.reset(token)
             model.train(was_training)
