@@ -240,7 +240,7 @@ def test_the_lab_checks_one_claim_with_its_flags(capsys: pytest.CaptureFixture[s
 def test_a_claim_that_fails_gives_exit_code_1(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from chainrule.lab import xor
+    from chainrule.lab.connectionism import xor
 
     monkeypatch.setattr(xor, "check", xor.broken)
     assert main(["lab", "xor", "--out", "lab"]) == 1

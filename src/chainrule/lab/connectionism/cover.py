@@ -1,0 +1,87 @@
+"""Claim: s points in general position in ℝⁿ have 2 Σ_{i<n} C(s-1, i) linear labelings (J 1.2).
+
+    C(s, n) = 2 Σ_{i=0}^{n-1} C(s - 1, i),        C(s, n) / 2ˢ = 1 for s ≤ n,  = ½ at s = 2n
+
+Measured: for random points of n = 2 … `dimensions` and s = 1 … `points`, the largest difference
+between C(s, n) and the labelings for which a linear program finds a hyperplane through the origin,
+all 2ˢ of them tried. Bound: exactly 0; Gaussian points are in general position with probability 1.
+The points of the picture are shares of sampled labelings. Cover (1965).
+"""
+
+from itertools import product
+from math import comb
+
+import torch
+from torch import Tensor
+
+from chainrule.lab.claim import Picture, Verdict
+from chainrule.models.connectionism.perceptron import separable
+
+SAMPLED = (5, 20)  # dimensions of the picture
+RATIOS = (1.0, 1.5, 2.0, 2.5, 3.0)
+
+
+def check(dimensions: int = 4, points: int = 7, labelings: int = 40, seed: int = 0) -> Verdict:
+    """All labelings of few points; for the picture, random ones of more."""
+    generator = torch.Generator().manual_seed(seed)
+    sets = [
+        torch.randn(s, n, generator=generator)
+        for n in range(2, dimensions + 1)
+        for s in range(1, points + 1)
+    ]
+    return verdict(sets, labelings, generator)
+
+
+def broken() -> Verdict:
+    """Points on one line through the origin are not in general position."""
+    return verdict([torch.arange(1.0, 5)[:, None].expand(4, 3)], 0, torch.Generator())
+
+
+def verdict(sets: list[Tensor], labelings: int, generator: torch.Generator) -> Verdict:
+    """Counts by linear programs against the formula."""
+    worst = max(abs(counted(x) - cover(*x.shape)) for x in sets)
+    ratios = [1 + step / 20 for step in range(41)]
+    return Verdict(
+        predicted="counted - C(s, n) = 0",
+        measured=float(worst),
+        bound=0.0,
+        holds=worst == 0,
+        picture=Picture(
+            title="Half of all labelings are linear at twice as many points as dimensions",
+            x_label="points per dimension, s / n",
+            y_label="share of labelings that are linear",
+            curves={
+                f"n = {n}": (ratios, [cover(round(r * n), n) / 2 ** round(r * n) for r in ratios])
+                for n in SAMPLED
+            },
+            points={
+                f"n = {n}": (list(RATIOS), [share(r, n, labelings, generator) for r in RATIOS])
+                for n in SAMPLED
+                if labelings
+            },
+            marks={"s = 2n": 2.0},
+        ),
+        details={"labelings tried": float(sum(2 ** len(x) for x in sets))},
+    )
+
+
+def cover(s: int, n: int) -> int:
+    """C(s, n)."""
+    return 2 * sum(comb(s - 1, i) for i in range(n))
+
+
+def counted(x: Tensor) -> int:
+    """Labelings with a hyperplane; y and -y are linear together, so the first sign is fixed."""
+    signs = product([-1.0, 1.0], repeat=len(x) - 1)
+    return 2 * sum(linear(x, torch.tensor([1.0, *rest])) for rest in signs)
+
+
+def share(ratio: float, n: int, labelings: int, generator: torch.Generator) -> float:
+    """Of random labelings of random points, how many are linear."""
+    s = round(ratio * n)
+    drawn = torch.randn(labelings, s, n + 1, generator=generator)
+    return sum(linear(x[:, :n], x[:, n].sign()) for x in drawn) / labelings
+
+
+def linear(x: Tensor, y: Tensor) -> bool:
+    return separable(x, y, bias=False) is not None

@@ -1,0 +1,75 @@
+"""Claim: up to n / (2 log₂ n) random patterns are recalled without an error (J 1.4).
+
+    s ≤ n / (2 log₂ n)   ⇒   P(pattern disturbed) ≤ n p → 0,     p ≈ ½ erfc √(n / 2s) < n^(-1.44)
+
+Measured: for n = 64 … `largest`, the share of stored patterns that one update changes, over
+independent memories; its distance above n p in standard errors. Bound: Student's quantile that all
+n together pass once in 10⁶ seeds; n p, by the union bound, is at least the expected share. p is the
+exact probability that a bit flips, of which the formula is the limit.
+"""
+
+import math
+
+import torch
+from scipy.stats import t
+
+from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.connectionism.hopfield_flips import exact
+from chainrule.models.connectionism.hopfield import hebb, stable
+
+LEVEL = 1e-6
+
+
+def check(largest: int = 1024, memories: int = 30, seed: int = 0) -> Verdict:
+    """As many patterns as the bound allows."""
+    return verdict(largest, memories, seed, load=1.0)
+
+
+def broken() -> Verdict:
+    """Three times as many."""
+    return verdict(1024, 20, 0, load=3.0)
+
+
+def verdict(largest: int, memories: int, seed: int, load: float) -> Verdict:
+    """Shares of disturbed patterns by n."""
+    generator = torch.Generator().manual_seed(seed)
+    sizes = [64 * 2**k for k in range(max(2, int(math.log2(largest / 64)) + 1))]
+    means, distances = [], []
+    for n in sizes:
+        s = int(load * allowed(n))
+        tried = memories * sizes[-1] // n  # small memories hold few patterns, so more of them
+        shares = torch.tensor([disturbed(n, s, generator) for _ in range(tried)])
+        error = shares.std().item() / tried**0.5 + 1 / (tried * s)
+        means.append(shares.mean().item())
+        distances.append((means[-1] - expected(n)) / error)
+    bound = float(t.isf(LEVEL / len(sizes), memories - 1))
+    return Verdict(
+        predicted="share of disturbed patterns ≤ n p",
+        measured=max(distances),
+        bound=bound,
+        holds=max(distances) <= bound,
+        picture=Picture(
+            title="With n / (2 log₂ n) patterns, hardly one is disturbed",
+            x_label="units n",
+            y_label="share of patterns with an error",
+            points={"measured": ([float(n) for n in sizes], means)},
+            bounds={"n p": ([float(n) for n in sizes], [expected(n) for n in sizes])},
+            log="xy",
+        ),
+        details={"at the smallest n": means[0], "at the largest n": means[-1]},
+    )
+
+
+def expected(n: int) -> float:
+    """n p at s = n / (2 log₂ n)."""
+    return n * exact(n, int(allowed(n)))
+
+
+def allowed(n: int) -> float:
+    return n / (2 * math.log2(n))
+
+
+def disturbed(n: int, s: int, generator: torch.Generator) -> float:
+    """Share of the stored patterns that are not stable."""
+    patterns = torch.randint(0, 2, (s, n), generator=generator).float() * 2 - 1
+    return 1 - stable(hebb(patterns), torch.zeros(n), patterns).double().mean().item()

@@ -1,0 +1,81 @@
+"""Claim: one update flips a stored bit with probability ½ (1 - erf √(n / 2s)) (J 1.4).
+
+    -x_i C_i = -1/n Σ_{p≠t} Σ_{j≠i} x_{p,i} x_{p,j} x_{t,j} x_{t,i}  ~  N(0, s/n),   flip if ≥ 1
+
+Measured: the share of flipped bits when random patterns are stored and one of them is shown, over
+independent memories, at several s/n; the largest distance from the prediction in standard errors of
+the memories' mean. The terms of the sum are independent signs, so the flips follow a binomial law
+exactly; its distance from the Gaussian formula is added to the standard error. Bound: the quantile
+of Student's distribution that all s/n together pass once in 10⁶ seeds.
+The notes' integral lacks the Gaussian's constant √(n / 2πs); the closed form beside it is right.
+"""
+
+import math
+
+import torch
+from scipy.stats import binom, t
+
+from chainrule.lab.claim import Picture, Verdict
+from chainrule.models.connectionism.hopfield import hebb, synchronous
+
+RATIOS = (0.1, 0.15, 0.2, 0.3, 0.5, 0.8)
+LEVEL = 1e-6
+
+
+def check(units: int = 300, memories: int = 40, seed: int = 0) -> Verdict:
+    """Patterns of random signs."""
+    return verdict(units, memories, seed, spread=1.0)
+
+
+def broken() -> Verdict:
+    """A Gaussian of half the variance."""
+    return verdict(300, 40, 0, spread=0.5)
+
+
+def verdict(units: int, memories: int, seed: int, spread: float) -> Verdict:
+    """Shares of flipped bits against the formula."""
+    generator = torch.Generator().manual_seed(seed)
+    means, distances = [], []
+    for ratio in RATIOS:
+        s = round(ratio * units)
+        shares = torch.tensor([flipped(units, s, generator) for _ in range(memories)])
+        predicted, mean = formula(spread * ratio), shares.mean().item()
+        error = shares.std().item() / memories**0.5 + abs(exact(units, s) - formula(ratio))
+        means.append(mean)
+        distances.append(abs(mean - predicted) / error)
+    bound = float(t.isf(LEVEL / len(RATIOS) / 2, memories - 1))
+    fine = [0.06 + step / 100 for step in range(85)]
+    return Verdict(
+        predicted="share of flipped bits = ½ (1 - erf √(n/2s))",
+        measured=max(distances),
+        bound=bound,
+        holds=max(distances) <= bound,
+        picture=Picture(
+            title="Crosstalk flips stored bits as a Gaussian predicts",
+            x_label="patterns per unit, s / n",
+            y_label="share of bits that flip at once",
+            curves={"½ (1 - erf √(n/2s))": (fine, [formula(spread * r) for r in fine])},
+            points={"measured": (list(RATIOS), means)},
+            log="y",
+        ),
+        details={"bits": float(len(RATIOS) * memories * units)},
+    )
+
+
+def formula(ratio: float) -> float:
+    """½ (1 - erf √(n / 2s)) for s/n."""
+    return 0.5 * math.erfc(math.sqrt(0.5 / ratio))
+
+
+def exact(n: int, s: int) -> float:
+    """P(sum of (s - 1)(n - 1) signs < -(n - 1)): the signal is (n - 1)/n, as W has no diagonal."""
+    signs = (s - 1) * (n - 1)
+    return float(binom.cdf(math.ceil((signs - (n - 1)) / 2) - 1, signs, 0.5))
+
+
+def flipped(n: int, s: int, generator: torch.Generator) -> float:
+    """Share of bits of a stored pattern that one update changes."""
+    patterns = torch.randint(0, 2, (s, n), generator=generator).double() * 2 - 1
+    shown = patterns[: max(s // 10, 1)]
+    W = hebb(patterns)
+    return (synchronous(W, torch.zeros(n, dtype=W.dtype), shown) != shown).double().mean().item()

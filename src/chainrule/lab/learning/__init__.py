@@ -1,0 +1,1 @@
+"""Chapter 3, gradient-based learning: descent, momentum, stochastic gradients."""
