@@ -53,8 +53,8 @@ def count(model: nn.Module, batch: Tensor) -> list[Layer]:
     """
     outputs: dict[str, tuple[int, ...] | None] = {}
     counter = FlopCounterMode(display=False, custom_mapping=VECTOR_PRODUCTS)
-    with evaluating(model), noting(model, outputs), counter, torch.no_grad():
-        model(batch)
+    with evaluating(model), noting(model, outputs), counter, torch.enable_grad():
+        model(batch)  # without gradients torch's counter trips over weights that are passed on
     flops = {name: sum(each.values()) for name, each in counter.get_flop_counts().items()}
     kind = type(model).__name__
     spent = {n: flops.get(f"{kind}.{n}" if n else kind, 0) // 2 // len(batch) for n in outputs}

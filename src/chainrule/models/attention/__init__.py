@@ -1,0 +1,27 @@
+"""Chapter 6, attention: transformers for translation, text and images, and cheaper attention."""
+
+from chainrule.models.attention.bert import BERT
+from chainrule.models.attention.bert_classifier import BertClassifier
+from chainrule.models.attention.bert_pretraining import BertPretraining
+from chainrule.models.attention.bert_questions import BertQuestions
+from chainrule.models.attention.bert_tagger import BertTagger
+from chainrule.models.attention.gpt import GPT
+from chainrule.models.attention.linear_attention import LinearAttention
+from chainrule.models.attention.mlp_mixer import MLPMixer
+from chainrule.models.attention.transformer import Transformer
+from chainrule.models.attention.vit import ViT
+from chainrule.models.attention.windowed_attention import WindowedAttention
+
+__all__ = [
+    "BERT",
+    "GPT",
+    "BertClassifier",
+    "BertPretraining",
+    "BertQuestions",
+    "BertTagger",
+    "LinearAttention",
+    "MLPMixer",
+    "Transformer",
+    "ViT",
+    "WindowedAttention",
+]

@@ -1,0 +1,134 @@
+"""BERT: an encoder that reads a text from both sides.
+
+    h = N(e_x + p_t + s_k)                                 token, learnt position, segment 0 or 1
+    h ← N(h + A(h)),   h ← N(h + F(h))                     L post-norm blocks
+
+A text is [CLS] a … [SEP], a pair of texts [CLS] a … [SEP] b … [SEP] with segment 1 from b on. What
+comes out is a vector for each token in its context; heads for pre-training and for tasks stand in
+`bert_pretraining`, `bert_classifier`, `bert_tagger` and `bert_questions`. Token 0, [PAD], is never
+attended to. φ is the GELU, F four times as wide as h. Default sizes are BERT-base's, whose
+published weights `load_published` reads.
+
+Devlin, Chang, Lee and Toutanova (2019), NAACL. Notes: J 6.5.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from chainrule.errors import InputError
+from chainrule.nn.attention import padding_mask
+from chainrule.nn.dropout import dropout as dropped
+from chainrule.nn.positions import LearntPositions
+from chainrule.nn.published import load_published as fit
+from chainrule.nn.renaming import opened, stacked, without
+from chainrule.nn.transformer_block import Block, draw_weights
+
+PADDING = 0
+EPS = 1e-12
+SEGMENTS = 2
+
+
+class BERT(nn.Module):
+    """Tokens → a vector for each, from the whole text."""
+
+    def __init__(
+        self,
+        symbols: int = 30_522,
+        longest: int = 512,
+        width: int = 768,
+        depth: int = 12,
+        heads: int = 12,
+        dropout: float = 0.1,
+    ):
+        super().__init__()
+        if symbols < 2 or depth < 1:
+            raise InputError(
+                f"BERT needs two symbols and one block, got {symbols} symbols and {depth} blocks"
+            )
+        self.symbols, self.width, self.rate = symbols, width, dropout
+        self.embedding = nn.Embedding(symbols, width)
+        self.positions = LearntPositions(longest, width)
+        self.segments = nn.Embedding(SEGMENTS, width)
+        self.norm = nn.LayerNorm(width, eps=EPS)
+        self.blocks = nn.ModuleList(
+            Block(width, heads, 4 * width, "post", F.gelu, dropout, EPS) for _ in range(depth)
+        )
+        draw_weights(self)
+
+    def forward(
+        self,
+        tokens: Int[Tensor, "batch steps"],
+        segments: Int[Tensor, "batch steps"] | None = None,
+    ) -> Float[Tensor, "batch steps width"]:
+        """segments: 0 or 1 for each token; without them all belong to the first text."""
+        s = self.segments.weight[0] if segments is None else self.segments(segments)
+        e = self.embedding(tokens) + self.positions(tokens.shape[1]) + s
+        h = dropped(self.norm(e), self.rate, self.training)
+        mask = padding_mask(tokens != PADDING)
+        for block in self.blocks:
+            h = block(h, mask)
+        return h
+
+
+RULES = (
+    (r"bert\.", ""),
+    (r"(.*)\.gamma$", r"\1.weight"),  # older files call a norm's weight and bias so
+    (r"(.*)\.beta$", r"\1.bias"),
+    (r"embeddings\.word_embeddings\.", "embedding."),
+    (r"embeddings\.position_embeddings\.", "positions."),
+    (r"embeddings\.token_type_embeddings\.", "segments."),
+    (r"embeddings\.LayerNorm\.", "norm."),
+    (r"encoder\.layer\.(\d+)\.", r"blocks.\1."),
+    (r"(blocks\.\d+\.attention)\.self\.", r"\1."),
+    (r"(blocks\.\d+)\.attention\.output\.LayerNorm\.", r"\1.norm_1."),
+    (r"(blocks\.\d+\.attention\.output)\.dense\.", r"\1."),
+    (r"(blocks\.\d+)\.intermediate\.dense\.", r"\1.feed_forward.inner."),
+    (r"(blocks\.\d+)\.output\.dense\.", r"\1.feed_forward.outer."),
+    (r"(blocks\.\d+)\.output\.LayerNorm\.", r"\1.norm_2."),
+)
+
+
+WITHIN = (
+    (r"(embedding|positions|segments|norm|blocks)\.", r"bert.\1."),
+    (r"pooler\.dense\.", "pooler."),
+)
+"""For models that hold BERT as their part `bert`."""
+
+
+def load_published(model: BERT, weights: Path | Mapping[str, Tensor]) -> None:
+    """BERT's weights under their public names, from a safetensors file or a state dict.
+
+    Heads that the file holds are not read.
+    """
+    fit(model, without(published(weights), r"(cls|pooler|classifier|qa_outputs)\..*"))
+
+
+def load_with_head(
+    model: nn.Module, weights: Path | Mapping[str, Tensor], published_head: str, head: bool
+) -> None:
+    """Into a model with the parts `bert`, `output` and perhaps `pooler`.
+
+    Without the `head`, `output` keeps its initial values, and the file may hold other heads.
+    """
+    state = opened(published(weights), (*WITHIN, (rf"{published_head}\.", "output.")))
+    if not head:
+        state = without(state, r"(cls|output)\..*")
+        if not hasattr(model, "pooler"):
+            state = without(state, r"pooler\..*")
+    fit(model, state, () if head else ("output",))
+
+
+def published(weights: Path | Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The entries of a published file under our names, those of heads under theirs."""
+    state = stacked(opened(weights, RULES), ("query", "key", "value"), "projection")
+    return without(state, r"embeddings\.position_ids")  # 0, 1, 2, … in some files
+
+
+def example() -> tuple[BERT, Tensor]:
+    """Nine tokens, two blocks of two heads, and five texts of six tokens."""
+    return BERT(9, longest=8, width=8, depth=2, heads=2, dropout=0.0), torch.randint(1, 9, (5, 6))

@@ -1,0 +1,120 @@
+"""WordPiece: round trips, the same pieces every time, first pieces of words, places in a text."""
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from chainrule.data.wordpiece import (
+    CLS,
+    MASK,
+    PAD,
+    SEP,
+    SPECIAL,
+    UNK,
+    WordPiece,
+    read_wordpiece,
+    train_wordpiece,
+)
+from chainrule.errors import InputError
+
+pytest.importorskip("tokenizers")
+TEXTS = [
+    "The cat sat on the mat, the dog ran away.",
+    "A dog and a cat: running, sitting, runs and sits!",
+    "Nobody can see the runner sit on the map.",
+] * 3
+
+
+@pytest.fixture(scope="module")
+def pieces() -> WordPiece:
+    return train_wordpiece(TEXTS, size=90, length=12)
+
+
+def test_the_special_tokens_come_first_and_the_size_holds(pieces: WordPiece) -> None:
+    assert pieces.tokens[:5] == SPECIAL
+    assert [*range(5)] == [PAD, UNK, CLS, SEP, MASK]
+    assert 60 < len(pieces) <= 90 and len(set(pieces.tokens)) == len(pieces)
+    assert "the" in pieces.tokens
+
+
+def test_the_same_texts_give_the_same_pieces(pieces: WordPiece) -> None:
+    for _ in range(5):
+        assert train_wordpiece(TEXTS, size=90).tokens == pieces.tokens
+
+
+def test_pieces_are_the_longest_that_fit(pieces: WordPiece) -> None:
+    """Against the greedy algorithm written out."""
+
+    def split(word: str) -> list[str]:
+        found, start = [], 0
+        while start < len(word):
+            for end in range(len(word), start, -1):
+                piece = ("##" if start else "") + word[start:end]
+                if piece in pieces.tokens:
+                    break
+            else:
+                return ["[UNK]"]
+            found.append(piece)
+            start = end
+        return found
+
+    for word in ("running", "cat", "tag", "mapping", "xylophone", "sits"):
+        assert [pieces.tokens[number] for number in pieces.encode(word)] == split(word)
+
+
+def test_texts_come_back(pieces: WordPiece) -> None:
+    assert pieces.decode(pieces.encode("The cat ran on.")) == "the cat ran on."
+    assert pieces.encode("the [MASK] ran")[1] == MASK
+    assert pieces.decode(pieces.encode("the [MASK] ran")) == "the [MASK] ran"
+    assert pieces.encode("Ωmega")[0] == UNK
+
+
+def test_rows_are_framed_cut_and_filled_up(pieces: WordPiece) -> None:
+    rows = pieces.encode_texts(["the cat", "the " * 50])
+    assert rows.shape == (2, 12)
+    assert rows[0, 0] == CLS and (rows[0] == SEP).sum() == 1 and not rows[0, -1]
+    assert rows[1, 0] == CLS and rows[1, -1] == SEP and PAD not in rows[1]
+
+
+def test_each_word_knows_its_first_piece(pieces: WordPiece) -> None:
+    words = ["Running", "xylophone", "\u200b", "cat", "don't"]
+    tokens, first = pieces.encode_words(words)
+    assert tokens[0] == CLS and tokens[-1] == SEP and len(first) == len(words)
+    ends = [*first[1:], len(tokens) - 1]
+    for word, start, end in zip(words, first, ends, strict=True):
+        assert tokens[start:end] == (pieces.encode(word) or [UNK])
+
+
+def test_answers_are_found_again_in_the_passage(pieces: WordPiece) -> None:
+    passage = "The  cat sat on the mat."
+    tokens, segments, offsets = pieces.encode_question("Who sat?", passage)
+    second = tokens.index(SEP) + 1
+    assert tokens[0] == CLS and tokens[-1] == SEP and tokens.count(SEP) == 2
+    assert segments == [0] * second + [1] * (len(tokens) - second)
+    for place in range(second, len(tokens) - 1):
+        start, end = offsets[place]
+        assert passage[start:end].lower() == pieces.tokens[tokens[place]].removeprefix("##")
+
+
+def test_json_on_disk(pieces: WordPiece, tmp_path: Path) -> None:
+    pieces.save(tmp_path / "pieces.json")
+    again = read_wordpiece(tmp_path / "pieces.json")
+    assert again.tokens == pieces.tokens and again.length == 12 and again.lower
+    assert torch.equal(again.encode_texts(TEXTS), pieces.encode_texts(TEXTS))
+    assert json.loads((tmp_path / "pieces.json").read_text("utf-8"))["kind"] == "wordpiece"
+    (tmp_path / "lines.txt").write_text("the cat\n\na dog\n", "utf-8")
+    assert len(pieces.encode_file(tmp_path / "lines.txt")) == 2
+
+
+def test_what_is_no_vocabulary_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"begin with \[PAD\], \[UNK\]"):
+        WordPiece(["a", "b"])
+    with pytest.raises(InputError, match="a size of 45 or more"):
+        train_wordpiece(TEXTS, size=20)
+    with pytest.raises(InputError, match="letters in them"):
+        train_wordpiece([" "], size=20)
+    (tmp_path / "bad.json").write_text("[1]", "utf-8")
+    with pytest.raises(InputError, match="is not a vocabulary"):
+        read_wordpiece(tmp_path / "bad.json")

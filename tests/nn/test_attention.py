@@ -1,0 +1,150 @@
+"""Attention: convex rows, masks, symmetry, and the fused kernel beside the equation."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import Tensor, nn
+
+from chainrule.errors import InputError
+from chainrule.nn.attention import (
+    CrossAttention,
+    SelfAttention,
+    attention,
+    attention_maps,
+    attention_weights,
+    causal_mask,
+    padding_mask,
+)
+
+
+def draws(seed: int, queries: int, keys: int, d: int = 4) -> tuple[Tensor, Tensor, Tensor]:
+    torch.manual_seed(seed)
+    q, k, v = (torch.randn(2, 3, n, d, dtype=torch.float64) for n in (queries, keys, keys))
+    return q, k, v
+
+
+lengths = st.integers(1, 7)
+
+
+@given(st.integers(0, 99), lengths, lengths, st.booleans())
+def test_rows_are_convex_combinations_and_the_fused_kernel_agrees(
+    seed: int, queries: int, extra: int, causal: bool
+) -> None:
+    q, k, v = draws(seed, queries, queries + extra - 1)
+    mask = torch.rand(2, 1, queries, k.shape[2]) < 0.7
+    A = attention_weights(q, k, mask, causal)
+    assert (A >= 0).all()
+    seen = mask & causal_mask(queries, k.shape[2]) if causal else mask
+    assert not A.masked_select(~seen).any()
+    sums = seen.any(-1).expand(A.shape[:3]).double()
+    torch.testing.assert_close(A.sum(-1), sums)
+    torch.testing.assert_close(attention(q, k, v, mask, causal), A @ v)
+    assert not A.sum(-1)[~seen.any(-1).expand(A.shape[:3])].any()
+
+
+def test_attention_is_the_sum_that_is_printed() -> None:
+    q, k, v = draws(0, 3, 5)
+    for i in range(3):
+        scores = torch.tensor([float(q[1, 2, i] @ k[1, 2, t]) / math.sqrt(4) for t in range(5)])
+        weights = scores.exp() / scores.exp().sum()
+        xi = sum(float(weights[t]) * v[1, 2, t] for t in range(5))
+        torch.testing.assert_close(attention(q, k, v)[1, 2, i], xi, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("explicit", [True, False])
+def test_a_row_that_sees_nothing_gives_zeros_and_finite_gradients(explicit: bool) -> None:
+    tensors = [t.requires_grad_() for t in draws(1, 3, 5)]
+    q, k, v = tensors
+    mask = torch.ones(2, 1, 3, 5, dtype=torch.bool)
+    mask[0, 0, 1] = False
+    mask[1] = False
+    found = attention_weights(q, k, mask) @ v if explicit else attention(q, k, v, mask)
+    assert not found[0, :, 1].any() and not found[1].any()
+    assert found[0, :, [0, 2]].all()
+    found.square().sum().backward()
+    for t in tensors:
+        assert t.grad is not None and t.grad.isfinite().all()
+    assert q.grad is not None and not q.grad[1].any() and not q.grad[0, :, 1].any()
+
+
+@given(st.integers(0, 99), lengths)
+def test_self_attention_without_positions_is_equivariant(seed: int, steps: int) -> None:
+    torch.manual_seed(seed)
+    layer, x = SelfAttention(6, 2).double(), torch.randn(2, steps, 6, dtype=torch.float64)
+    order = torch.randperm(steps)
+    torch.testing.assert_close(layer(x[:, order]), layer(x)[:, order])
+
+
+def test_causal_outputs_do_not_know_the_future() -> None:
+    torch.manual_seed(0)
+    layer, x = SelfAttention(6, 2).double(), torch.randn(2, 5, 6, dtype=torch.float64)
+    other = torch.cat([x[:, :3], torch.randn(2, 2, 6, dtype=torch.float64)], 1)
+    torch.testing.assert_close(layer(x, causal=True)[:, :3], layer(other, causal=True)[:, :3])
+    assert not torch.allclose(layer(x)[:, :3], layer(other)[:, :3])
+
+
+@pytest.mark.parametrize("pieces", [(5,), (1, 1, 1, 1, 1), (2, 3), (1, 4)])
+def test_a_causal_sequence_may_come_in_pieces(pieces: tuple[int, ...]) -> None:
+    torch.manual_seed(0)
+    layer, x = SelfAttention(6, 2).double(), torch.randn(2, 5, 6, dtype=torch.float64)
+    found, memory = [], None
+    for piece in x.split(pieces, 1):
+        y, memory = layer.advance(piece, memory)
+        found.append(y)
+    torch.testing.assert_close(torch.cat(found, 1), layer(x, causal=True))
+
+
+def test_padding_changes_nothing() -> None:
+    torch.manual_seed(0)
+    layer, x = SelfAttention(6, 2).double(), torch.randn(2, 5, 6, dtype=torch.float64)
+    valid = torch.tensor([[True] * 5, [True, True, True, False, False]])
+    found = layer(x, padding_mask(valid))
+    torch.testing.assert_close(found[1:, :3], layer(x[1:, :3]))
+
+
+def test_multi_head_attention_is_torchs() -> None:
+    torch.manual_seed(0)
+    own, torchs = SelfAttention(8, 2), nn.MultiheadAttention(8, 2, batch_first=True)
+    with torch.no_grad():
+        torchs.in_proj_weight.copy_(own.projection.weight)
+        torchs.in_proj_bias.copy_(own.projection.bias.normal_())
+        torchs.out_proj.weight.copy_(own.output.weight)
+        torchs.out_proj.bias.copy_(own.output.bias.normal_())
+    x = torch.randn(3, 5, 8)
+    expected, weights = torchs(x, x, x, average_attn_weights=False)
+    torch.testing.assert_close(own(x), expected)
+    torch.testing.assert_close(attention_maps(own, x)[""], weights)
+
+
+def test_cross_attention_reads_a_sequence_of_another_width() -> None:
+    torch.manual_seed(0)
+    layer = CrossAttention(6, 2, source_width=4).double()
+    x, source = torch.randn(2, 3, 6).double(), torch.randn(2, 5, 4).double()
+    found = layer(x, layer.read(source))
+    order = torch.randperm(5)
+    torch.testing.assert_close(layer(x, layer.read(source[:, order])), found)
+    q = layer.query(x).view(2, 3, 2, 3).transpose(1, 2)
+    k, v = (t.view(2, 5, 2, 3).transpose(1, 2) for t in layer.source(source).chunk(2, -1))
+    heads = ((q @ k.mT / math.sqrt(3)).softmax(-1) @ v).transpose(1, 2).flatten(2)
+    torch.testing.assert_close(found, layer.output(heads))
+
+
+def test_maps_come_by_name_and_leave_nothing_behind() -> None:
+    torch.manual_seed(0)
+    model = nn.Sequential(SelfAttention(4, 2), nn.ReLU(), SelfAttention(4, 1)).train()
+    x = torch.randn(2, 3, 4)
+    maps = attention_maps(model, x)
+    assert {name: tuple(A.shape) for name, A in maps.items()} == {
+        "0": (2, 2, 3, 3),
+        "2": (2, 1, 3, 3),
+    }
+    assert model.training and not any(A.requires_grad for A in maps.values())
+    torch.testing.assert_close(maps["0"].sum(-1), torch.ones(2, 2, 3))
+
+
+def test_heads_must_share_the_width() -> None:
+    with pytest.raises(InputError, match="a width of 6 and 4 heads"):
+        SelfAttention(6, 4)
