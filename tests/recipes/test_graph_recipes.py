@@ -1,0 +1,121 @@
+"""Recipes on graphs: what they reach, what they may see, and a user's own graph from end to end."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from chainrule.cli.main import main
+from chainrule.data import block_model, random_graphs
+from chainrule.data.graph_splits import features_alone
+from chainrule.data.splits import Split
+from chainrule.models.feedforward.mlp import MLP
+from chainrule.models.geometric.gcn import GCN
+from chainrule.models.geometric.weisfeiler_leman import WeisfeilerLeman
+from chainrule.nn.on_graph import OnGraph
+from chainrule.recipes import karate_gcn, random_graphs_gnn
+from chainrule.recipes.base import measure
+from chainrule.recipes.running import build, open_model
+from chainrule.training import Settings, train
+
+
+def test_the_club_falls_apart_as_it_did():
+    """Two labels, 34 members; at most two are sent to the wrong club."""
+    recipe = karate_gcn.Recipe(epochs=100)
+    data = recipe.data(None)
+    model = build(recipe, recipe.facts(data).task)
+    list(recipe.learn(model, data, None, "cpu"))
+    found = recipe.measure(model, data)
+    assert sum(figures["mistakes"] for figures in found.values()) <= 2
+    assert data.graph.edges == 2 * 78 and data.train.x.tolist() == [0, 33]
+
+
+def test_neighbours_help_where_features_are_noisy():
+    data = block_model.load()
+    torch.manual_seed(0)
+    settings = Settings(epochs=60, batch_size=4096, learning_rate=0.02)
+    with_graph = OnGraph(GCN(4, [16], 4, dropout=0.0), data.graph)
+    train(with_graph, data.train, None, settings)
+    alone, plain = MLP(4, [16], 4), features_alone(data)
+    train(alone, plain.train, None, settings)
+    assert measure(with_graph, data)["test"]["accuracy"] > 0.85
+    assert measure(alone, plain)["test"]["accuracy"] < 0.7
+
+
+def test_labels_of_the_test_nodes_change_nothing_that_is_learnt():
+    recipe = karate_gcn.Recipe(epochs=3)
+    data = recipe.data(None)
+    weights = []
+    for y in (data.test.y, 1 - data.test.y):
+        changed = replace(data, test=Split(data.test.x, y))
+        model = build(recipe, recipe.facts(changed).task)
+        list(recipe.learn(model, changed, None, "cpu"))
+        weights.append(torch.cat([p.flatten() for p in model.parameters()]))
+    assert torch.equal(*weights)
+
+
+def test_laws_of_random_graphs_are_told_by_the_kernel_and_by_a_network():
+    data = random_graphs.load()
+    kernel = WeisfeilerLeman(data.graph, 4, rounds=2)
+    kernel.learn(*data.train)
+    assert measure(kernel, data)["test"]["accuracy"] > 0.85
+    recipe = random_graphs_gnn.Recipe(epochs=3, batch_size=16, width=16)
+    model = build(recipe, recipe.facts(data).task)
+    list(recipe.learn(model, data, None, "cpu"))
+    assert recipe.measure(model, data)["test"]["accuracy"] > 0.6
+    edges = torch.bincount(data.graph.graph_of_node[data.graph.edge_index[0]])
+    assert torch.equal(edges, 4 * torch.bincount(data.graph.graph_of_node))  # no law by the size
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory) -> Path:
+    """Two groups of 30 in which everybody knows the next two; the last four have no label."""
+    folder = tmp_path_factory.mktemp("own")
+    nodes = [f"n{i},{i % 7},{'' if i >= 56 else 'left' if i < 30 else 'right'}" for i in range(60)]
+    pairs = [(i, j) for i in range(60) for j in (i + 1, i + 2) if j < 60 and (i < 30) == (j < 30)]
+    (folder / "nodes.csv").write_text("\n".join(["id,size,side", *nodes]) + "\n")
+    (folder / "edges.csv").write_text("\n".join(["a,b", *(f"n{i},n{j}" for i, j in pairs)]) + "\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def own_run(place: Path) -> Path:
+    nodes, edges = place / "nodes.csv", place / "edges.csv"
+    command = ["train", "gcn", "--edges", str(edges), "--nodes", str(nodes), "--target", "side"]
+    assert main([*command, "--quiet", "--epochs", "30", "--out", str(place / "run")]) == 0
+    return place / "run"
+
+
+def test_a_users_own_graph_is_learnt_and_its_unlabelled_nodes_are_predicted(place, own_run, capsys):
+    (place / "asked.csv").write_text("id\nn56\nn3\n")
+    assert main(["predict", str(own_run), str(place / "asked.csv"), "--json"]) == 0
+    answers = json.loads(capsys.readouterr().out)["predictions"]
+    assert [set(answer["probabilities"]) for answer in answers] == [{"left", "right"}] * 2
+    assert main(["predict", str(own_run), str(place / "nodes.csv"), "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["predictions"]) == 60
+    assert main(["evaluate", str(own_run), "--quiet"]) == 0
+
+
+def test_a_graph_that_has_changed_is_not_predicted_from(place, own_run, capsys):
+    nodes = place / "nodes.csv"
+    before = nodes.read_text()
+    try:
+        nodes.write_text(before + "n60,1,left\n")
+        assert main(["predict", str(own_run), str(nodes)]) == 2
+        assert "train again on the new graph" in " ".join(capsys.readouterr().err.split())
+        rows = [line.split(",") for line in before.splitlines()[1:]]
+        wider = [f"{name},{size},{k % 5},{side}" for k, (name, size, side) in enumerate(rows)]
+        nodes.write_text("\n".join(["id,size,more,side", *wider]) + "\n")
+        with pytest.raises(ValueError, match="train again"):
+            open_model(own_run)
+    finally:
+        nodes.write_text(before)
+
+
+def test_a_run_on_a_published_graph_has_no_files_to_predict_from(tmp_path, capsys):
+    out = str(tmp_path / "run")
+    assert main(["train", "karate-gcn", "--epochs", "1", "--quiet", "--out", out]) == 0
+    assert main(["predict", out, str(tmp_path / "nodes.csv")]) == 2
+    assert "no inputs that can be read from a file" in " ".join(capsys.readouterr().err.split())
