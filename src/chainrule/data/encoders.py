@@ -1,6 +1,7 @@
 """Readers of a user's own pictures and numbers, and the way back from a saved reader."""
 
 import warnings
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,11 @@ import torch
 from torch import Tensor
 
 from chainrule.data.columns import naming, numbers, read_csv, require
+from chainrule.data.graph_table import NodeEncoder
 from chainrule.data.splits import Encoder
 from chainrule.data.table_encoder import TableEncoder
+from chainrule.data.text import Vocabulary
+from chainrule.data.text_encoders import BagEncoder, PairEncoder, TokenEncoder
 from chainrule.errors import InputError
 from chainrule.registry import unknown
 
@@ -93,12 +97,24 @@ class VectorEncoder:
 
 def encoder_from_json(state: dict[str, Any]) -> Encoder:
     """The encoder whose `to_json` gave this."""
-    kinds: dict[str, type[TableEncoder] | type[ImageEncoder] | type[VectorEncoder]]
-    kinds = {"table": TableEncoder, "image": ImageEncoder, "vector": VectorEncoder}
+    from chainrule.data.point_encoders import InkEncoder, PointEncoder  # which need this file
+
+    makers: dict[str, Callable[[dict[str, Any]], Encoder]] = {
+        "table": TableEncoder.from_json,
+        "image": ImageEncoder.from_json,
+        "vector": VectorEncoder.from_json,
+        "points": PointEncoder.from_json,
+        "nodes": NodeEncoder.from_json,
+        "ink": InkEncoder.from_json,
+        "vocabulary": Vocabulary.from_json,
+        "tokens": TokenEncoder.from_json,
+        "bag": BagEncoder.from_json,
+        "pair": PairEncoder.from_json,
+    }
     kind = str(state.get("kind"))
-    if kind not in kinds:
-        raise InputError(unknown("encoder", kind, list(kinds)))
-    return kinds[kind].from_json(state)
+    if kind not in makers:
+        raise InputError(unknown("encoder", kind, list(makers)))
+    return makers[kind](state)
 
 
 def _pixels(path: str | Path, mode: str) -> np.ndarray:

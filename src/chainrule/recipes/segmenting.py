@@ -1,4 +1,4 @@
-"""The user's own pictures with the class of every pixel, by a finished run."""
+"""The user's own pictures or clouds with the class of every pixel or point, by a finished run."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 
 def overlays(folder: Path, paths: Sequence[Path]) -> "list[Figure]":
-    """Each picture as it was read, beside the classes that the run found in it."""
+    """Each picture or cloud as it was read, beside the classes that the run found in it."""
+    from chainrule.report.points import segmented_cloud
     from chainrule.report.segmentation import overlay
 
     _, model, task = open_model(folder)
@@ -22,5 +23,8 @@ def overlays(folder: Path, paths: Sequence[Path]) -> "list[Figure]":
     for path in paths:
         x = reader.encode_file(path)
         found = outputs(model, (x,)).argmax(1)
-        drawn.append(overlay(x.mean(1)[0].numpy(), found[0].numpy(), task.classes))
+        if x.ndim == 3:
+            drawn.append(segmented_cloud(x[0].numpy(), found[0].numpy(), task.classes))
+        else:
+            drawn.append(overlay(x.mean(1)[0].numpy(), found[0].numpy(), task.classes))
     return drawn

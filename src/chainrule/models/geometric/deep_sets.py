@@ -1,0 +1,43 @@
+"""Deep Sets: a function of a set, whatever the order and the number of its elements.
+
+    f({x_1, …, x_M}) = ρ(Σ_m φ(x_m))            or 1/M Σ_m φ(x_m), or max_m φ(x_m)
+
+    f(P X) = f(X)        for every permutation P
+
+φ and ρ are networks of any kind. Sets of different sizes lie in one tensor with a mask, True where
+there is an element; what else the tensor holds does not matter. With the sum every such function of
+M elements can be written so, but φ may need as many features as there are elements.
+
+Zaheer et al. (2017), NeurIPS; Wagstaff et al. (2019), ICML. Notes: J 7.1, J 7.2.
+"""
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from chainrule.nn.set_pooling import elementwise, pool_named
+
+AT_ONCE = 4096  # elements of a large batch that φ meets at a time in evaluation
+
+
+class DeepSets(nn.Module):
+    """ρ(pool φ(x_m)): φ takes one element each, ρ the pooled features."""
+
+    def __init__(self, phi: nn.Module, rho: nn.Module, pool: str = "sum"):
+        super().__init__()
+        self.phi, self.rho = phi, rho
+        self.pool = pool_named(pool)
+
+    def forward(
+        self,
+        x: Float[Tensor, "batch size *element"],
+        mask: Bool[Tensor, "batch places"] | None = None,
+    ) -> Float[Tensor, "batch *outputs"]:
+        return self.rho(self.pool(elementwise(self.phi, x, mask, AT_ONCE), mask))
+
+
+def example() -> tuple[DeepSets, Tensor]:
+    """Four sets of five vectors of ℝ³, one number for each set."""
+    phi = nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 6))
+    rho = nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 1))
+    return DeepSets(phi, rho), torch.randn(4, 5, 3)
