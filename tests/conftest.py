@@ -1,15 +1,21 @@
 """Shared by all tests: one thread a worker, repeatable draws, and where the big data sets lie."""
 
+import gzip
+import json
 import os
+import random
 import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import torch
 from hypothesis import settings
+
+from chainrule.data import imdb
 
 settings.register_profile("steady", deadline=None, derandomize=True, max_examples=50)
 settings.load_profile("steady")
@@ -25,6 +31,27 @@ def big_data() -> Path:
     if not (folder / "mnist").is_dir():
         pytest.skip(f"needs the big data sets in {folder} (set CHAINRULE_DATA)")
     return folder
+
+
+@pytest.fixture(scope="session")
+def few_reviews(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder with 200 made-up reviews in the layout of IMDB's, which reads as the whole set."""
+    folder = tmp_path_factory.mktemp("reviews")
+    (folder / "imdb").mkdir()
+    draw = random.Random(0)
+    for part in ("train", "test"):
+        rows = []
+        for number in range(100):
+            words = draw.choices(["the", "film", "was", "a", "story", "of", "people"], k=20)
+            words += draw.choices(
+                ("awful dull boring", "lovely great fun")[number % 2].split(), k=4
+            )
+            rows.append({"text": " ".join(words) + f" {part} {number}.", "label": number % 2})
+        lines = "\n".join(map(json.dumps, rows)).encode()
+        (folder / "imdb" / f"{part}.jsonl.gz").write_bytes(gzip.compress(lines, mtime=0))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(imdb, "REVIEWS", 100)
+        yield folder
 
 
 @pytest.fixture(scope="session")

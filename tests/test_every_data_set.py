@@ -19,8 +19,23 @@ FROM_FILES = {
     "spam",
     "usps",
     "digit-scenes",
+    "digit-sets",
+    "mnist-points",
+    "modelnet10",
+    "cora",
+    "citeseer",
 }
+PLACES = {"digit-sets"}  # whose x are places in a table
+PLACES |= {"block-model", "citeseer", "cora", "karate", "random-graphs"}  # … or in a graph
+TEXT = {"imdb", "multi30k", "tiny-shakespeare"}  # whose x are numbers of tokens
+FROM_FILES |= {"multi30k", "tiny-shakespeare"}
 IN_TIME = {"nyse"}  # validation is the last part of the training period, whatever the seed
+PUBLISHED = {
+    "citeseer",
+    "cora",
+    "multi30k",
+    "tiny-shakespeare",
+}  # validation is what everybody takes
 ENTRIES = {entry.name: entry for entry in registry.entries("data")}
 
 
@@ -41,6 +56,8 @@ def name(request) -> str:
 def folder(name, request, tmp_path_factory) -> Path:
     if name == "cifar10":
         return request.getfixturevalue("cifar10_data")
+    if name == "imdb":
+        return request.getfixturevalue("few_reviews")
     if name in FROM_FILES:
         return request.getfixturevalue("big_data")
     return tmp_path_factory.mktemp("empty")
@@ -62,7 +79,13 @@ def same(a: Split, b: Split) -> bool:
 def test_it_says_what_it_is_and_where_it_comes_from(name):
     about = ENTRIES[name].load().ABOUT
     assert all(getattr(about, field.name).strip() for field in fields(about))
-    assert about.task in ("classification", "regression", "segmentation")
+    assert about.task in (
+        "classification",
+        "regression",
+        "segmentation",
+        "language",
+        "translation",
+    )
     assert 10 < len(ENTRIES[name].title) < 100
 
 
@@ -70,13 +93,18 @@ def test_its_splits_are_finite_tensors_of_one_shape_with_targets_of_the_task(nam
     for x, y in parts(splits):
         assert len(x) == len(y) > 0
         assert x.shape[1:] == splits.train.x.shape[1:]
-        assert x.dtype == torch.float32 and x.isfinite().all() and x.is_contiguous()
+        if name in TEXT:
+            assert not x.is_floating_point() and x.min() >= 0
+        else:
+            assert x.dtype == (torch.int64 if name in PLACES else torch.float32)
+        assert x.isfinite().all() and x.is_contiguous()
         if ENTRIES[name].load().ABOUT.task != "regression":
             assert y.dtype == torch.int64
             assert y.min() >= 0 and y.max() < len(splits.classes)
         else:
             assert y.dtype == torch.float32 and y.isfinite().all() and not splits.classes
-    assert len(splits.train.y.unique()) >= len(splits.classes)
+    never = 2 if name == "tiny-shakespeare" else 0  # padding and unknown characters
+    assert len(splits.train.y.unique()) >= len(splits.classes) - never
     if x.ndim == 4:
         assert splits.train.x.min() == 0 and splits.train.x.max() == 1
 
@@ -89,7 +117,7 @@ def test_its_seed_moves_the_validation_split_only(name, folder, splits):
     assert torch.equal(splits.test.y, other.test.y)
     if not isinstance(splits.encoder, TableEncoder):  # which scales x by the training rows
         assert torch.equal(splits.test.x, other.test.x)
-    assert same(splits.validation, other.validation) == (name in IN_TIME)
+    assert same(splits.validation, other.validation) == (name in IN_TIME | PUBLISHED)
 
 
 def test_its_encoder_survives_being_saved(splits):

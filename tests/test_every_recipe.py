@@ -3,24 +3,66 @@
 import json
 from dataclasses import MISSING, fields, is_dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 from safetensors.torch import load_file
 
 from chainrule.data import Split, Splits
+from chainrule.data.multi30k import Captions
 from chainrule.recipes.base import SPLITS, Experiment, Trained
 from chainrule.recipes.running import begin, carry_on, measure_again, open_model
 from chainrule.registry import Entry, entries, find
 
 RECIPES = entries("recipes")
-BIG = {"mnist", "fashion", "spam", "default"}
+BIG = {
+    "nyse",
+    "shakespeare",
+    "multi30k",
+    "mnist",
+    "fashion",
+    "spam",
+    "default",
+    "digit",
+    "modelnet10",
+    "citeseer",
+    "cora",
+}
 CONVOLVING = {"cnn", "lenet", "resnet20", "plain20", "unet"}  # too slow for whole data sets
+CONVOLVING |= {"deepsets", "pointnet"}
+TEXT = {"shakespeare", "multi30k"}
 TRIED = {"epochs": 1, "epoch_steps": 160, "warm_up": 100, "episodes": 2, "test_episodes": 2}
 SMALL: dict[str, dict[str, object]] = {
     "moons-mlp": {"number": 100},
     "xor-mlp": {"number": 100},
+    "copy-memory": {"cells": ("gru",), "lengths": (2,), "epochs": 1, "number": 50, "width": 4},
+    "adding": {"cells": ("gru",), "lengths": (4,), "epochs": 1, "number": 50, "width": 4},
     "hopfield-digits": {"cues": 2},
+    "nyse-rnn": {"width": 4},
+    "imdb-lstm": {"width": 4, "embedding": 4, "length": 10},
+    "imdb-lasso": {"strengths": (1.0,)},
+    **{
+        f"shakespeare-{cell}": {
+            "epochs": 1,
+            "width": 8,
+            "embedding": 4,
+            "batch_size": 2,
+            "piece": 16,
+        }
+        for cell in ("lstm", "gru", "mingru", "lru")
+    },
+    **{
+        f"multi30k-{kind}": {"epochs": 1, "width": 8, "embedding": 8, "beam": 2}
+        for kind in ("gru", "bahdanau")
+    },
+    "mnist-pointnet": {"features": 16, "visible": 32},
+    "modelnet10-pointnet": {"features": 16, "visible": 64},
+    "parts-pointnet": {"features": 16},
+    **{f"{name}-{kind}": {"epochs": 1} for name in ("cora", "citeseer") for kind in ("gat", "gcn")},
+    "cora-cheb": {"epochs": 1},
+    "karate-gcn": {"epochs": 1},
+    "random-graphs-gnn": {"epochs": 1},
     "cartpole-dqn": TRIED,
     "dqn": {"env": "CartPole-v1", **TRIED},
     "gridworld-q-learning": {"agents": 2, "epochs": 1, "epoch_steps": 50},
@@ -34,6 +76,8 @@ def data(entry: Entry, request: pytest.FixtureRequest) -> Path | None:
     """The folder of the big data sets where the recipe needs one of them."""
     if entry.name.startswith("cifar10-"):
         return request.getfixturevalue("cifar10_data")
+    if entry.name.startswith("imdb-"):
+        return request.getfixturevalue("few_reviews")
     needed = entry.name.split("-")[0] in BIG or entry.name == "digits-unet"
     return request.getfixturevalue("big_data") if needed else None
 
@@ -45,7 +89,9 @@ def recipe(
     """The recipe at a size for tests."""
     settings: dict[str, object] = dict(SMALL.get(entry.name, {}))
     kind = entry.load().Recipe
-    if entry.name.split("-")[-1] in CONVOLVING:
+    if entry.name.split("-")[0] in TEXT:
+        monkeypatch.setattr("chainrule.recipes.characters.WRITTEN", 20)
+    if entry.name.split("-")[-1] in CONVOLVING or entry.name.split("-")[0] in TEXT:
         few = first_examples(kind().data(data))
         monkeypatch.setattr(kind, "data", lambda self, folder: few)
     if issubclass(kind, Trained):
@@ -54,6 +100,11 @@ def recipe(
         table = tmp_path / "table.csv"
         table.write_text("a,b,y\n" + "\n".join(f"{i},{i % 7},{'xz'[i % 2]}" for i in range(60)))
         settings |= {"table": str(table), "target": "y"}
+    if entry.name == "gcn":
+        nodes, edges = tmp_path / "nodes.csv", tmp_path / "edges.csv"
+        nodes.write_text("id,a,y\n" + "\n".join(f"{i},{i % 7},{'xz'[i % 2]}" for i in range(60)))
+        edges.write_text("from,to\n" + "\n".join(f"{i},{i + 2}" for i in range(58)))
+        settings |= {"nodes": str(nodes), "edges": str(edges), "target": "y", "epochs": 1}
     if entry.name == "mnist-distill":
         teacher = find("recipes", "mnist-logistic").load().Recipe(epochs=1, batch_size=2048)
         begin("mnist-logistic", teacher, tmp_path / "teacher", data)
@@ -66,7 +117,12 @@ def recipe(
 
 def first_examples(data: Splits) -> Splits:
     """200 of each split."""
-    parts = {name: Split(*(t[:200] for t in getattr(data, name))) for name in SPLITS}
+    parts: dict[str, Any] = {
+        name: Split(*(t[:200] for t in getattr(data, name))) for name in SPLITS
+    }
+    if isinstance(data, Captions):
+        parts = {name: Split(*(t[:12] for t in part)) for name, part in parts.items()}
+        parts["references"] = {name: lines[:12] for name, lines in data.references.items()}
     return replace(data, **parts)
 
 

@@ -31,8 +31,7 @@ def test_one_step_of_many_equals_one_step_alone_or_is_refused(entry: Entry) -> N
     model, x = entry.load().example()
     if not learns(model):
         pytest.skip("learns by its own rule")
-    if x.is_floating_point():
-        model, x = model.double(), x.double()
+    model, x = model.double(), x.double() if x.is_floating_point() else x
     torch.manual_seed(1)
     y = torch.randn_like(model.eval()(x).detach())
     objective = Objective(squares)

@@ -20,7 +20,8 @@ COMMANDS = {
     "lr": "try all learning rates once and draw the curve",
     "tune": "search settings by cross-validation, many networks at once",
     "evaluate": "measure a finished run again",
-    "predict": "apply a finished run to your own file",
+    "predict": "apply a finished run to your own file or sentence",
+    "generate": "let a finished language model write",
     "lab": "check claims of the theory by measurement",
 }
 FIRST = "Start with:  chainrule train digits-mlp"

@@ -1,4 +1,7 @@
-"""`chainrule predict RUN FILE …`: apply a finished run to CSV rows or images of your own."""
+"""`chainrule predict RUN FILE …`: apply a finished run to what you have.
+
+Rows, images or clouds of points in files; for models of text a sentence, or a file of them.
+"""
 
 import csv
 from dataclasses import dataclass
@@ -9,6 +12,7 @@ import tyro
 
 from chainrule.cli.options import parse
 from chainrule.errors import InputError
+from chainrule.recipes.reading import predict_texts, text_reader
 from chainrule.recipes.running import predict
 from chainrule.report.console import figure, out, print_json, say
 from chainrule.report.tables import predictions_table
@@ -20,21 +24,26 @@ class Predict:
 
     run: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
     """The run folder."""
-    inputs: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="FILE …")]
-    """CSV files (with a header) or images, as suits the recipe."""
+    inputs: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="FILE …")]
+    """CSV files (with a header), images, OFF meshes or lists of points, as suits the recipe; for
+    models of text sentences in quotes, or text files with one on every line."""
     json: bool = False
     """Print one JSON object instead of a table."""
     out: Path | None = None
     """Write the predictions to this CSV file, one row each, with every class's probability. A run
-    that gives a class to every pixel paints them over the picture: FILE-overlay.png beside it, or
-    this PNG file."""
+    that gives a class to every pixel or point paints them over the picture: FILE-overlay.png beside
+    it, or this PNG file."""
 
 
 def run(arguments: list[str]) -> int:
     options = parse(Predict, arguments, "predict", "Apply a finished run to your own files.")
     if not options.inputs:
         raise InputError("expected files to predict from: chainrule predict RUN FILE …")
-    found, read, refused = answered(options.run, options.inputs)
+    reader = text_reader(options.run)
+    if reader is None:
+        found, read, refused = answered(options.run, tuple(map(Path, options.inputs)))
+    else:
+        found, read, refused = predict_texts(options.run, options.inputs, reader), [], []
     pixels, picture = "shares" in found[0], options.out is not None and is_picture(options.out)
     if picture and (not pixels or len(options.inputs) > 1):
         raise InputError(

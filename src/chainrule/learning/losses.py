@@ -4,7 +4,8 @@
     absolute         ‖y - f‖₁
     logistic         -log σ((2y - 1) f)                  y ∈ {0, 1}, f a logit
     cross_entropy    -log softmax(f)_y                   y a class, f the logits
-    pixel_…          1/P Σ_p -log softmax(f_p)_{y_p}     pixel_cross_entropy: a class per pixel p
+    pixel_…          1/P Σ_p -log softmax(f_p)_{y_p}     pixel_cross_entropy: a class per pixel or
+                                                         point p
     hinge            max(0, 1 - (2y - 1) f)
 
 Averaging, masking and weighting stay with the caller: the engine weights classes, the lab looks at
@@ -52,10 +53,10 @@ def uniform_cross_entropy(output: Float[Tensor, "batch classes"]) -> Float[Tenso
 
 
 def pixel_cross_entropy(
-    output: Float[Tensor, "batch classes height width"], y: Int[Tensor, "batch height width"]
+    output: Float[Tensor, "batch classes *places"], y: Int[Tensor, "batch *places"]
 ) -> Float[Tensor, " batch"]:
-    """1/P Σ_p -log softmax(f_p)_{y_p}: one class for every pixel."""
-    return F.cross_entropy(output, y, reduction="none").mean((1, 2))
+    """1/P Σ_p -log softmax(f_p)_{y_p}: one class for every pixel, or point of a cloud."""
+    return F.cross_entropy(output, y, reduction="none").flatten(1).mean(1)
 
 
 def hinge(output: Float[Tensor, " batch"], y: Int[Tensor, " batch"]) -> Float[Tensor, " batch"]:

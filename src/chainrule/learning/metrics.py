@@ -44,7 +44,7 @@ def auc(output: Float[Tensor, "batch *classes"], y: Int[Tensor, " batch"]) -> fl
 
 
 def mean_iou(
-    output: Float[Tensor, "batch classes height width"], y: Int[Tensor, "batch height width"]
+    output: Float[Tensor, "batch classes *places"], y: Int[Tensor, "batch *places"]
 ) -> float:
     """Mean over the classes that occur, the pixels of all images taken together."""
     classes = output.shape[1]
@@ -55,7 +55,7 @@ def mean_iou(
 
 
 def pixel_accuracy(
-    output: Float[Tensor, "batch classes height width"], y: Int[Tensor, "batch height width"]
+    output: Float[Tensor, "batch classes *places"], y: Int[Tensor, "batch *places"]
 ) -> float:
     """Share of pixels of the right class."""
     return (output.argmax(1) == y).double().mean().item()

@@ -124,6 +124,10 @@ class Experiment(ABC, Generic[M, D]):
         """What suits the task, by file name."""
         return {}
 
+    def texts(self, model: M, data: D) -> dict[str, str]:
+        """What the model writes, by file name."""
+        return {}
+
     def curves(self, history: list[Record]) -> "Figure":
         """The course of the run, epoch by epoch; accuracy is 1 - error, one curve is enough.
 

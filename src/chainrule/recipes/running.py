@@ -7,6 +7,7 @@
     model.safetensors   the final weights
     result.json         every final figure
     *.png               pictures
+    *.txt               what a language model writes
 
 `begin` writes the first file, `carry_on` does the rest, from the start or from the last checkpoint.
 """
@@ -112,6 +113,8 @@ def carry_on(folder: Path, device: str = "auto", data: Path | None = None) -> Ge
         "versions": versions(),
     }
     draw(recipe, model, splits, history, folder)
+    for name, text in recipe.texts(model, splits).items():
+        checkpoint.replace(folder / f"{name}.txt", (text + "\n").encode())
     write_json(folder / "result.json", result)
 
 
@@ -210,10 +213,14 @@ def answers(recipe: Experiment, output: Tensor, task: Task) -> list[Json]:
 
 
 def shares(found: Tensor, classes: Sequence[str]) -> Json:
-    """A class per pixel as what a picture holds on its ground, class 0: the most of it first."""
+    """A class per pixel as what a picture holds on its ground, class 0: the most of it first.
+
+    A class per point, likewise; a cloud of points has no ground.
+    """
     share = (found.flatten().bincount(minlength=len(classes)) / found.numel()).tolist()
     named = dict(zip(classes, share, strict=True))
-    seen = sorted((k for k in classes[1:] if named[k] >= SPECK), key=named.__getitem__)
+    told = classes if found.ndim == 1 else classes[1:]
+    seen = sorted((k for k in told if named[k] >= SPECK), key=named.__getitem__)
     return {"prediction": ", ".join(reversed(seen)) or "nothing", "shares": named}
 
 

@@ -4,5 +4,6 @@ from chainrule.training.evaluation import evaluate, outputs
 from chainrule.training.loop import Progress, fit, train
 from chainrule.training.many import fit_many
 from chainrule.training.settings import Settings
+from chainrule.training.streams import fit_stream
 
-__all__ = ["Progress", "Settings", "evaluate", "fit", "fit_many", "outputs", "train"]
+__all__ = ["Progress", "Settings", "evaluate", "fit", "fit_many", "fit_stream", "outputs", "train"]

@@ -22,7 +22,7 @@ from chainrule.training.settings import Settings
 
 @dataclass(frozen=True)
 class Job:
-    """What stays the same during one call of `fit`."""
+    """What stays the same during one call of `fit`; lengths: those of the training sequences."""
 
     forward: Callable[..., Tensor]
     train: Arrays
@@ -31,6 +31,7 @@ class Job:
     objective: Objective
     device: torch.device
     class_weights: Tensor | None
+    lengths: Tensor | None = None
 
     @property
     def steps(self) -> int:

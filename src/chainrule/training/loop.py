@@ -10,8 +10,8 @@ is random in step t follows from (seed, t): a resumed run repeats the uninterrup
 
 import math
 import time
-from collections.abc import Generator, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -25,11 +25,12 @@ from chainrule.learning.objective import CLASSES, Objective
 from chainrule.learning.optimisers import optimiser as make_optimiser
 from chainrule.learning.penalties import shrink
 from chainrule.learning.schedules import schedule
+from chainrule.nn.side_losses import listening
 from chainrule.training import devices
 from chainrule.training.checks import Arrays
 from chainrule.training.evaluation import evaluate
 from chainrule.training.job import Job, origin, prepare
-from chainrule.training.randomness import permutation, reseed
+from chainrule.training.randomness import by_length, permutation, reseed
 from chainrule.training.settings import Settings
 from chainrule.training.state import LAST, State
 
@@ -66,14 +67,17 @@ def fit(
     objective: Objective = CLASSES,
     folder: Path | None = None,
     device: str = "auto",
+    lengths: Tensor | None = None,
 ) -> Generator[Progress]:
     """Train the model in place, yielding progress several times a second and after each epoch.
 
     `train` and `validation` are tuples (input, target) of equal length. With a folder the run is
     checkpointed there, and continues from a checkpoint found there, first yielding the records of
-    the epochs behind it. Closing the iterator early saves.
+    the epochs behind it. Closing the iterator early saves. Where the examples are padded sequences,
+    their `lengths` bring those of like length into the same batch.
     """
     job = prepare(model, train, validation, settings, objective, devices.choose(device))
+    job = replace(job, lengths=lengths)
     state = make_state(model, job)
     if folder is not None and (folder / LAST).exists():
         state.restore(folder)
@@ -124,18 +128,28 @@ def saving(progress: Iterator[P], state: State, folder: Path | None, seconds: fl
     state.save(folder)
 
 
-def epochs(state: State, job: Job) -> Iterator[Progress]:
-    """Past records, then epoch after epoch until a reason to stop."""
+def epochs(
+    state: State,
+    job: Job,
+    one_pass: Callable[[State, Job], Iterator[None]] | None = None,
+    check: Callable[[State, Job], dict[str, float]] | None = None,
+) -> Iterator[Progress]:
+    """Past records, then epoch after epoch until a reason to stop.
+
+    one_pass, check: what an epoch and its validation are, where they are not `batches` and
+        `validate`.
+    """
+    one_pass, check = one_pass or batches, check or validate
     settings, steps = job.settings, job.steps
     for number, past in enumerate(state.history, 1):
         stopped = state.stopped if number == len(state.history) else ""
         yield Progress(number, settings.epochs, steps, steps, past["train_loss"], past, stopped)
     while not state.stopped:
         began = time.perf_counter()
-        for _ in batches(state, job):
+        for _ in one_pass(state, job):
             yield Progress(state.epoch + 1, settings.epochs, state.step, steps, state.mean_loss())
         record: dict[str, int | float] = {"epoch": state.epoch + 1, "train_loss": state.mean_loss()}
-        record |= validate(state, job)
+        record |= check(state, job)
         record["seconds"] = time.perf_counter() - began
         state.history.append(record)
         state.stopped = reason_to_stop(state, settings)
@@ -169,7 +183,10 @@ def reason_to_stop(state: State, settings: Settings) -> str:
 def batches(state: State, job: Job) -> Iterator[None]:
     """The rest of the current epoch, one update per batch; yields about every tenth of a second."""
     settings, steps, on_cpu = job.settings, job.steps, job.device.type == "cpu"
-    order = permutation(len(job.train[0]), settings.seed, state.epoch).to(job.train[0].device)
+    order = permutation(len(job.train[0]), settings.seed, state.epoch)
+    if job.lengths is not None:
+        order = by_length(order, job.lengths, settings.batch_size, settings.seed, state.epoch)
+    order = order.to(job.train[0].device)
     rate = schedule(settings.schedule)
     pending: list[tuple[Tensor, int]] = []
     state.model.train()
@@ -195,6 +212,12 @@ def update(state: State, job: Job, rows: Tensor) -> Tensor:
     parts = rows.chunk(job.settings.accumulate) if job.settings.accumulate > 1 else (rows,)
     shares = [share_of_loss(job, part, rows) for part in parts]
     value = shares[0] if len(shares) == 1 else torch.stack(shares).sum()
+    descend(state, job, value)
+    return value
+
+
+def descend(state: State, job: Job, value: Tensor) -> None:
+    """The step itself, once the gradients are there; a loss that is not finite changes nothing."""
     if job.settings.clip:
         nn.utils.clip_grad_norm_(state.model.parameters(), job.settings.clip)
     if job.device.type != "cpu" or math.isfinite(value.item()):
@@ -204,7 +227,6 @@ def update(state: State, job: Job, rows: Tensor) -> Tensor:
             shrink(state.model.parameters(), rate * job.settings.lasso)
         if state.average is not None:
             state.average.update(state.model)
-    return value
 
 
 def share_of_loss(job: Job, part: Tensor, rows: Tensor) -> Tensor:
@@ -214,13 +236,14 @@ def share_of_loss(job: Job, part: Tensor, rows: Tensor) -> Tensor:
     if objective.augment is not None:
         batch[0] = objective.augment(batch[0])
     inputs, targets = batch[: objective.inputs], batch[objective.inputs :]
-    with devices.autocast(job.device, job.settings.precision):
+    with devices.autocast(job.device, job.settings.precision), listening() as terms:
         output = job.forward(*inputs)
     if job.settings.precision == "mixed":
         output = output.float()
     losses = objective.minimised(output, *targets)
     if smoothing := job.settings.label_smoothing:
         losses = (1 - smoothing) * losses + smoothing * uniform_cross_entropy(output)
+    losses = sum(terms, losses)
     if job.class_weights is None:
         share = losses.mean() if part is rows else losses.sum() / len(rows)
     else:

@@ -9,6 +9,18 @@ def permutation(n: int, seed: int, epoch: int) -> Tensor:
     return torch.randperm(n, generator=torch.Generator().manual_seed(mix(seed, epoch)))
 
 
+def by_length(order: Tensor, lengths: Tensor, batch_size: int, seed: int, epoch: int) -> Tensor:
+    """The order with rows of like length brought together, so that a batch has little padding.
+
+    Blocks of 64 batches are sorted, then the whole batches are shuffled; a smaller one stays last.
+    """
+    blocks = [block[lengths[block].argsort(stable=True)] for block in order.split(64 * batch_size)]
+    *batches, rest = torch.cat(blocks).split(batch_size)
+    generator = torch.Generator().manual_seed(mix(mix(seed, epoch), 1))
+    shuffled = [batches[k] for k in torch.randperm(len(batches), generator=generator).tolist()]
+    return torch.cat([*shuffled, rest])
+
+
 def reseed(seed: int, step: int, on_cpu: bool) -> None:
     """Masks and noise of a step follow from (seed, step)."""
     if on_cpu:  # the general call costs 60 times as much

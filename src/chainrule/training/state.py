@@ -20,6 +20,7 @@ class State:
     """Position in the run, running loss, past epochs, and the best weights so far.
 
     origin: settings and size of the data, which a resumed run must share.
+    carried: what one step hands to the next besides the weights, such as a recurrent state.
 
     There is no random state: the order of epoch e follows from (seed, e), masks of step t from
     (seed, t), and the learning rate from t.
@@ -35,6 +36,7 @@ class State:
     best_epoch: int = 0
     best_weights: dict[str, Tensor] = field(default_factory=dict)
     average: MovingAverage | None = None
+    carried: dict[str, Tensor] = field(default_factory=dict)
     history: list[dict[str, Any]] = field(default_factory=list)
     stopped: str = ""
     origin: dict[str, Any] = field(default_factory=dict)
@@ -83,6 +85,7 @@ class State:
         )
         if self.average is not None:
             tensors |= checkpoint.named(self.average.state(), "average.")
+        tensors |= checkpoint.named(self.carried, "carried.")
         checkpoint.save(folder / LAST, tensors, numbers)
         if self.best_weights:
             checkpoint.save(folder / BEST, self.best_weights, {"epoch": self.best_epoch})
@@ -105,6 +108,7 @@ class State:
             ) from None
         checkpoint.restore_optimiser(self.optimiser, checkpoint.part(tensors, "optimiser."))
         self.best_weights = checkpoint.part(tensors, "best.")
+        self.carried = checkpoint.part(tensors, "carried.")
         if self.average is not None:
             self.average.restore(checkpoint.part(tensors, "average."))
         for name in self.saved:

@@ -1,0 +1,123 @@
+"""Writing sequences: sampling follows the law, beams find what they should."""
+
+import itertools
+
+import pytest
+import torch
+from torch import Tensor
+
+from chainrule.errors import InputError
+from chainrule.nn.decoding import Ends, beam_search, draw, greedy, sample
+
+SYMBOLS, BEGIN, END, LONGEST = 4, 2, 3, 4
+ENDS = Ends(BEGIN, END, LONGEST)
+State = tuple[Tensor, tuple[Tensor]]
+
+
+def chain(batch: int, seed: int) -> tuple[object, State]:
+    """p(next | last two tokens, a vector of the row's own); the state is nested on purpose."""
+    generator = torch.Generator().manual_seed(seed)
+    table = 2 * torch.randn(SYMBOLS, SYMBOLS, SYMBOLS, generator=generator)
+    own = torch.randn(batch, SYMBOLS, generator=generator)
+
+    def step(tokens: Tensor, state: State) -> tuple[Tensor, State]:
+        before, (row,) = state
+        return (table[before, tokens] + row).log_softmax(-1), (tokens, (row,))
+
+    return step, (torch.zeros(batch, dtype=torch.long), (own,))
+
+
+def every_sequence() -> list[tuple[int, ...]]:
+    """All that end, and all of full length that do not."""
+    inside = [token for token in range(SYMBOLS) if token != END]
+    ended = [(*s, END) for n in range(LONGEST) for s in itertools.product(inside, repeat=n)]
+    return ended + list(itertools.product(inside, repeat=LONGEST))
+
+
+def log_p(step, state: State, row: int, sequence: tuple[int, ...]) -> float:
+    before, (own,) = state
+    one, token, total = (before[row : row + 1], (own[row : row + 1],)), BEGIN, 0.0
+    for wanted in sequence:
+        found, one = step(torch.tensor([token]), one)
+        total, token = total + found[0, wanted].item(), wanted
+    return total
+
+
+def trimmed(tokens: Tensor) -> tuple[int, ...]:
+    found = tokens.tolist()
+    return tuple(found[: found.index(END) + 1]) if END in found else tuple(found)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_beam_of_one_is_greedy(seed: int) -> None:
+    step, state = chain(7, seed)
+    ours = beam_search(step, state, 7, ENDS, width=1)
+    theirs = greedy(step, state, 7, ENDS)
+    assert [trimmed(row) for row in ours] == [trimmed(row) for row in theirs]
+
+
+@pytest.mark.parametrize("normalisation", [0.0, 1.0])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_wide_beam_finds_the_best_of_all_sequences(seed: int, normalisation: float) -> None:
+    step, state = chain(3, seed)
+    found = beam_search(step, state, 3, ENDS, 150, normalisation)
+    for row in range(3):
+        values = {s: log_p(step, state, row, s) / len(s) ** normalisation for s in every_sequence()}
+        best = max(values, key=values.__getitem__)
+        assert values[trimmed(found[row])] == pytest.approx(values[best], abs=1e-5)
+
+
+def test_a_beam_is_better_than_greedy_where_the_first_step_misleads() -> None:
+    def step(tokens: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
+        p = torch.tensor([[0.5, 0.5, 1e-9, 1e-9]] * len(tokens))
+        p[tokens == BEGIN] = torch.tensor([0.55, 0.45, 1e-9, 1e-9])
+        p[(tokens == 0) & (state == 1)] = torch.tensor([0.3, 0.3, 1e-9, 0.4])
+        p[tokens == 1] = torch.tensor([1e-9, 1e-9, 1e-9, 1.0])
+        return p.log(), state + 1
+
+    state = torch.zeros(1)
+    assert trimmed(greedy(step, state, 1, ENDS)[0]) == (0, END)
+    assert trimmed(beam_search(step, state, 1, ENDS, 2)[0]) == (1, END)
+
+
+@pytest.mark.parametrize("width", [1, 3])
+def test_rows_do_not_see_each_other(width: int) -> None:
+    step, (before, (own,)) = chain(6, 1)
+    together = beam_search(step, (before, (own,)), 6, ENDS, width)
+    for row in range(6):
+        alone = (before[row : row + 1], (own[row : row + 1],))
+        found = beam_search(step, alone, 1, ENDS, width)
+        assert trimmed(found[0]) == trimmed(together[row])
+
+
+def test_samples_follow_the_probabilities_and_the_temperature() -> None:
+    logits = torch.tensor([0.5, 0.3, 0.2, 0.0]).clamp(min=1e-30).log().expand(20_000, -1)
+    for temperature in (0.5, 1.0, 2.0):
+        generator = torch.Generator().manual_seed(0)
+        share = draw(logits, temperature, 0, generator).bincount(minlength=4) / len(logits)
+        expected = (logits[0] / temperature).softmax(-1)
+        torch.testing.assert_close(share, expected, atol=0.015, rtol=0)
+    assert draw(logits, 0.0).eq(0).all()
+    assert draw(logits, 5.0, top_k=2).max() == 1
+
+
+def test_the_same_seed_writes_the_same_and_feeds_on_what_it_wrote() -> None:
+    step, state = chain(2, 0)
+    first, after = step(torch.full((2,), BEGIN), state)
+    one, two, other = (
+        sample(step, first, after, 30, 1.0, 0, torch.Generator().manual_seed(seed))
+        for seed in (0, 0, 1)
+    )
+    assert torch.equal(one, two) and not torch.equal(one, other)
+    likeliest = sample(step, first, after, LONGEST, temperature=0.0)
+    assert trimmed(likeliest[0]) == trimmed(greedy(step, state, 2, ENDS)[0])
+
+
+def test_bad_numbers_are_refused() -> None:
+    step, state = chain(1, 0)
+    with pytest.raises(InputError, match="a beam of one or more"):
+        beam_search(step, state, 1, ENDS, 0)
+    with pytest.raises(InputError, match="got -1 and 0"):
+        draw(torch.zeros(1, 3), -1.0)
+    with pytest.raises(InputError, match="top-k of 0 or more"):
+        draw(torch.zeros(1, 3), 1.0, -2)
