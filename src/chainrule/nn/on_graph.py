@@ -7,8 +7,6 @@ The network knows nothing of the graph: it can be put on another one. It says by
 of the graph it looks at, which is then computed once: Ā, Ā X, a Fourier basis. Notes: J 7.4.
 """
 
-from typing import Protocol
-
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
@@ -17,17 +15,11 @@ from chainrule.graphs import Graph, select
 from chainrule.nn.dropout import MASKS
 
 
-class NodeNetwork(Protocol):
-    """A network with one output for each node."""
-
-    def views(self, graph: Graph) -> nn.ModuleDict:
-        """What the network looks at, by the names of the arguments of its forward pass."""
-
-    def __call__(self, **views: nn.Module) -> Float[Tensor, "nodes outputs"]: ...
-
-
 class OnGraph(nn.Module):
-    """A node network on its graph; the graph is not part of what is saved."""
+    """A network with one output for each node, on its graph, which is not part of what is saved.
+
+    views: what the network looks at, by the names of the arguments of its forward pass.
+    """
 
     def __init__(self, network: nn.Module, graph: Graph):
         super().__init__()
