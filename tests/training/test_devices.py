@@ -49,3 +49,14 @@ def test_kernels_of_one_channel_are_laid_out_like_all_others() -> None:
     layer = torch.nn.Conv2d(1, 8, 3, padding=1)
     devices.place(layer, torch.device("cpu"))
     assert layer(torch.ones(2, 1, 6, 6)).stride() == (8 * 36, 1, 8 * 6, 8)
+
+
+def test_trainings_may_end_in_any_order() -> None:
+    before = torch.get_num_threads(), (torch.tensor(1e-39) * 1).item()
+    first, second = (devices.prepared(torch.device("cpu"), number) for number in (3, 4))
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert torch.get_num_threads() == 4
+    second.__exit__(None, None, None)
+    assert (torch.get_num_threads(), (torch.tensor(1e-39) * 1).item()) == before

@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -36,32 +37,63 @@ def choose(name: str = "auto") -> torch.device:
     return device
 
 
+class Switches(NamedTuple):
+    """Of torch and the process: what training changes and takes back."""
+
+    threads: int
+    flushed: bool
+    deterministic: bool
+    warned: bool
+    kept: int
+
+    def set(self) -> None:
+        torch.set_num_threads(self.threads)
+        torch.set_flush_denormal(self.flushed)
+        torch.use_deterministic_algorithms(self.deterministic, warn_only=self.warned)
+        keep_freed_memory(self.kept)
+
+
+OPEN: list[Switches] = []  # as they were at first, then of each training that is under way
+
+
 @contextmanager
 def prepared(device: torch.device, threads: int) -> Iterator[None]:
     """Flush denormals, set the threads, keep freed memory, ask CUDA for repeatable kernels.
 
     All of it is undone afterwards, but for glibc's habit of adapting to the blocks it meets: it is
-    left where it would end at most.
+    left where it would end at most. Trainings may overlap and end in any order; the youngest that
+    is still under way decides, and after the last one all is as before the first.
 
     Denormals: products of numbers below 1e-38 take a slow path of the processor; a network with
     decayed weights meets them in every step.
     """
-    before, deterministic = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
-    warned = torch.is_deterministic_algorithms_warn_only_enabled()
-    flushed = (torch.tensor(1e-39) * 1).item() == 0
-    torch.set_flush_denormal(True)
-    torch.set_num_threads(threads)
-    keep_freed_memory(KEPT_BYTES)
-    if device.type == "cuda":
+    if not OPEN:
+        OPEN.append(present_switches())
+    before = OPEN[-1]
+    cuda = device.type == "cuda"
+    if cuda:
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-        torch.use_deterministic_algorithms(True, warn_only=True)
+    mine = Switches(threads, True, cuda or before.deterministic, cuda or before.warned, KEPT_BYTES)
+    OPEN.append(mine)
+    mine.set()
     try:
         yield
     finally:
-        torch.set_flush_denormal(flushed)
-        torch.set_num_threads(before)
-        keep_freed_memory(GLIBC_MOST)
-        torch.use_deterministic_algorithms(deterministic, warn_only=warned)
+        del OPEN[next(place for place, other in enumerate(OPEN) if other is mine)]
+        OPEN[-1].set()
+        if len(OPEN) == 1:
+            OPEN.clear()
+
+
+def present_switches() -> Switches:
+    """As they are now; memory is not asked for, glibc cannot tell."""
+    return Switches(
+        torch.get_num_threads(),
+        (torch.tensor(1e-39) * 1).item() == 0,
+        torch.are_deterministic_algorithms_enabled(),
+        torch.is_deterministic_algorithms_warn_only_enabled(),
+        GLIBC_MOST,
+    )
 
 
 def keep_freed_memory(size: int) -> None:
