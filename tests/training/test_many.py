@@ -14,7 +14,7 @@ from chainrule.learning.objective import Objective
 from chainrule.models.feedforward.mlp import MLP
 from chainrule.models.feedforward.residual_network import ResidualNetwork
 from chainrule.training import Settings, fit_many, many, train
-from chainrule.training.crowd import k_folds
+from chainrule.training.crowd import gather, k_folds
 
 torch.manual_seed(0)
 X = torch.randn(150, 6, dtype=torch.float64)  # double: rounding must not hide behind Adam's ε
@@ -113,6 +113,22 @@ def test_every_member_may_have_its_own_fold() -> None:
         assert end.members[k]["validation_loss"] == pytest.approx(
             history[-1]["validation_loss"], rel=1e-5
         )
+
+
+def test_members_of_one_seed_and_fold_share_their_batches() -> None:
+    """In whatever order they are given; each still equals a run of its own."""
+    folds = k_folds(150, 3, seed=3)
+    grid = [(rate, fold) for rate in (1e-3, 1e-2) for fold in range(3)]
+    settings = [Settings(**COMMON, learning_rate=rate) for rate, _ in grid]
+    together, rows = [network(k) for k in range(6)], [folds[fold] for _, fold in grid]
+    crowd = gather(together, (X, Y), None, settings, Objective(), rows)
+    assert (crowd.groups, crowd.places) == (3, [0, 3, 1, 4, 2, 5])
+    end = last(fit_many(together, (X, Y), None, settings, folds=rows))
+    for k, (learnt, held) in enumerate(rows):
+        alone = network(k)
+        record = last(train(alone, (X[learnt], Y[learnt]), (X[held], Y[held]), settings[k]))
+        agree(alone, together[k])
+        assert end.members[k]["validation_loss"] == pytest.approx(record["validation_loss"])
 
 
 def test_class_weights_are_those_of_the_fold() -> None:

@@ -47,6 +47,13 @@ def cross_entropy(
     return F.cross_entropy(output, y, reduction="none")
 
 
+def cross_entropy_of_many(
+    output: Float[Tensor, "members batch classes"], y: Int[Tensor, "members batch"]
+) -> Float[Tensor, "members batch"]:
+    """The same of many networks: classes first, so that the kernel runs along the examples."""
+    return F.cross_entropy(output.mT, y, reduction="none")
+
+
 def uniform_cross_entropy(output: Float[Tensor, "batch classes"]) -> Float[Tensor, " batch"]:
     """-1/K Σ_k log softmax(f)_k: the cross-entropy of a label that could be any class."""
     return output.logsumexp(-1) - output.mean(-1)

@@ -22,7 +22,7 @@ from chainrule.training.checks import (
 from chainrule.training.job import balanced
 from chainrule.training.loop import Progress
 from chainrule.training.settings import Settings, flag
-from chainrule.training.stack import Dropouts, Stack
+from chainrule.training.stack import Dropouts, Stack, check_alike
 from chainrule.training.state import State
 
 OWN = {"seed", "learning_rate", "weight_decay", "label_smoothing"}
@@ -48,8 +48,13 @@ class CrowdState(State):
 
 @dataclass(frozen=True)
 class Crowd:
-    """What stays the same during one call of `fit_many`."""
+    """What stays the same during one call of `fit_many`.
 
+    Members that see the same batches stand in a row: `places` says where each was given.
+    """
+
+    places: list[int]
+    groups: int
     stack: Stack
     train: Arrays
     rows: list[Tensor]
@@ -115,8 +120,8 @@ class Crowd:
 
     @cached_property
     def held_inputs(self) -> Tensor:
-        """(K, rows, …): what each member of a cross-validation is validated on, filled up."""
-        held = self.held if isinstance(self.held, list) else []
+        """(G, rows, …): what the members of a cross-validation are validated on, filled up."""
+        held = self.held[:: self.members // self.groups] if isinstance(self.held, list) else []
         return nn.utils.rnn.pad_sequence([split[0] for split in held], batch_first=True)
 
     def own(self, name: str) -> Tensor:
@@ -138,7 +143,7 @@ def gather(
     folds: Sequence[tuple[Tensor, Tensor]] | None,
 ) -> Crowd:
     """Refuse what cannot be trained together, then stack."""
-    stack = Stack([model.cpu() for model in models])
+    check_alike(models)
     settings = list(settings) or [Settings(seed=k) for k in range(len(models))]
     check_settings(len(models), settings, objective)
     for name, split, loss in (
@@ -156,12 +161,29 @@ def gather(
         check_folds(folds, models, settings[0].batch_size)
         for learnt, _ in folds:
             check_batches(models[0], len(learnt), settings[0])
-    rows = [fold[0] for fold in folds] if folds else [torch.arange(len(train[0]))] * len(models)
+    places, groups = by_batches(settings, folds, objective)
+    models, settings = [models[k].cpu() for k in places], [settings[k] for k in places]
+    rows = [torch.arange(len(train[0]))] * len(models)
     held: Arrays | list[Arrays] | None = validation
-    if folds:
-        held = [tuple(t[fold[1]] for t in train) for fold in folds]
+    if folds is not None:
+        rows = [folds[k][0] for k in places]
+        held = [tuple(t[folds[k][1]] for t in train) for k in places]
     dropouts = Dropouts(models, train[0][:2])
-    return Crowd(stack, train, rows, held, settings, objective, dropouts)
+    return Crowd(places, groups, Stack(models), train, rows, held, settings, objective, dropouts)
+
+
+def by_batches(
+    settings: Sequence[Settings],
+    folds: Sequence[tuple[Tensor, Tensor]] | None,
+    objective: Objective,
+) -> tuple[list[int], int]:
+    """Members of the same seed and fold in a row, and in how many groups of equal size."""
+    alike: dict[tuple[int, ...], list[int]] = {}
+    for k, own in enumerate(settings):
+        alike.setdefault((own.seed, *map(id, folds[k] if folds else ())), []).append(k)
+    if objective.augment is not None or len({len(group) for group in alike.values()}) > 1:
+        return list(range(len(settings))), len(settings)
+    return [k for group in alike.values() for k in group], len(alike)
 
 
 def check_settings(members: int, settings: Sequence[Settings], objective: Objective) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from chainrule.learning.losses import uniform_cross_entropy
+from chainrule.learning.losses import cross_entropy, cross_entropy_of_many, uniform_cross_entropy
 from chainrule.learning.schedules import schedule
 from chainrule.training.crowd import Crowd, CrowdState, per_member
 from chainrule.training.randomness import mix
@@ -15,17 +15,19 @@ DECOUPLED = {"adamw", "lion"}
 
 
 def update(state: CrowdState, crowd: Crowd, rows: Tensor) -> Tensor:
-    """One step of all members on (K, batch) rows; returns each one's sum of losses before it."""
-    K, b = rows.shape
+    """One step of all on (G, batch) rows; returns each member's sum of losses before it."""
+    K, b = crowd.members, rows.shape[1]
     x, targets, masks = batch_of(state, crowd, rows if crowd.alike else rows.clamp_min(0))
     for p in crowd.stack.weights:
         p.grad = None
-    output = crowd.stack(x, masks).flatten(0, 1)
-    losses = crowd.objective.minimised(output, *targets)
+    output = crowd.stack(x, masks)
+    if crowd.objective.minimised is cross_entropy:
+        losses = cross_entropy_of_many(output, targets[0].view(K, b))
+    else:
+        losses = crowd.objective.minimised(output.flatten(0, 1), *targets).view(K, b)
     if crowd.smoothing is not None:
-        each = crowd.smoothing.repeat_interleave(b)
-        losses = (1 - each) * losses + each * uniform_cross_entropy(output)
-    losses = losses.view(K, b)
+        each, uniform = crowd.smoothing[:, None], uniform_cross_entropy(output.flatten(0, 1))
+        losses = (1 - each) * losses + each * uniform.view(K, b)
     weights = weights_of(crowd, rows, targets[0])
     if weights is None:
         mean = losses.mean(1)
@@ -33,29 +35,29 @@ def update(state: CrowdState, crowd: Crowd, rows: Tensor) -> Tensor:
         mean = (weights * losses).sum(1) / weights.sum(1).clamp_min(1e-12)
     mean.sum().backward()
     move(state, crowd)
-    return mean.detach().double() * (b if crowd.alike else (rows >= 0).sum(1))
+    return mean.detach().double() * (b if crowd.alike else each_member(crowd, rows >= 0).sum(1))
 
 
 def weights_of(crowd: Crowd, rows: Tensor, labels: Tensor) -> Tensor | None:
     """(K, batch): zero where a member has no row, the weight of its class elsewhere."""
     if crowd.alike and crowd.class_weights is None:
         return None
-    present = (rows >= 0).to(crowd.stack.weights[0].dtype)
+    present = each_member(crowd, rows >= 0).to(crowd.stack.weights[0].dtype)
     if crowd.class_weights is None:
         return present
-    return present * crowd.class_weights.gather(1, labels.view(rows.shape))
+    return present * crowd.class_weights.gather(1, labels.view(present.shape))
 
 
 def batch_of(
     state: CrowdState, crowd: Crowd, rows: Tensor
 ) -> tuple[Tensor, list[Tensor], list[Masks]]:
-    """Inputs (K, batch, …), targets (K · batch, …) and masks, each member's by its own seed."""
-    K, b = rows.shape
+    """Inputs (G, batch, …), targets (K · batch, …) and masks, each member's by its own seed."""
+    b = rows.shape[1]
     t = state.epoch * crowd.steps + state.step
-    flat = rows.flatten()
-    x = crowd.train[0].index_select(0, flat)
-    x = x.view(K, b, *x.shape[1:])
-    targets = [t.index_select(0, flat) for t in crowd.train[1:]]
+    x, *targets = (
+        t.index_select(0, rows.flatten()).view(*rows.shape, *t.shape[1:]) for t in crowd.train
+    )
+    targets = [each_member(crowd, t).flatten(0, 1) for t in targets]
     augment, dropouts, drawn = crowd.objective.augment, crowd.dropouts, []
     if augment is None and not dropouts.active:
         return x, targets, []
@@ -65,6 +67,11 @@ def batch_of(
             x[k] = augment(x[k])
         drawn.append(dropouts.draw(k, b))
     return x, targets, dropouts.masks(drawn) if dropouts.active else []
+
+
+def each_member(crowd: Crowd, t: Tensor) -> Tensor:
+    """(G, …) → (K, …)."""
+    return t if len(t) == crowd.members else t.repeat_interleave(crowd.members // len(t), 0)
 
 
 @torch.no_grad()

@@ -63,7 +63,7 @@ def fit_many(
             yield from saving(epochs(state, crowd), state, folder, common.checkpoint_seconds)
         finally:
             torch.set_rng_state(outer_randomness)
-    crowd.stack.unstack(models, state.best_weights or None)
+    crowd.stack.unstack([models[k] for k in crowd.places], state.best_weights or None)
 
 
 def epochs(state: CrowdState, crowd: Crowd) -> Iterator[Together]:
@@ -96,7 +96,8 @@ def together(epoch: int, crowd: Crowd, past: dict[str, Any], stopped: str) -> To
     }
     record = {"epoch": epoch, **means, "seconds": past["seconds"]}
     loss = means["train_loss"]
-    return Together(epoch, crowd.common.epochs, steps, steps, loss, record, stopped, tuple(members))
+    given = tuple(members[crowd.places.index(k)] for k in range(crowd.members))
+    return Together(epoch, crowd.common.epochs, steps, steps, loss, record, stopped, given)
 
 
 def finite(values: Iterable[float]) -> list[float]:
@@ -123,10 +124,12 @@ def batches(state: CrowdState, crowd: Crowd) -> Iterator[None]:
 
 
 def orders(crowd: Crowd, epoch: int) -> Tensor:
-    """(K, rows): each member's own order of its own rows, filled up with -1."""
-    sizes = [(len(rows), s.seed) for rows, s in zip(crowd.rows, crowd.settings, strict=True)]
-    drawn = {(n, seed): permutation(n, seed, epoch) for n, seed in set(sizes)}
-    parts = [rows[drawn[size]] for rows, size in zip(crowd.rows, sizes, strict=True)]
+    """(G, rows): each group's own order of its own rows, filled up with -1."""
+    firsts = slice(None, None, crowd.members // crowd.groups)
+    parts = [
+        rows[permutation(len(rows), own.seed, epoch)]
+        for rows, own in zip(crowd.rows[firsts], crowd.settings[firsts], strict=True)
+    ]
     return nn.utils.rnn.pad_sequence(parts, batch_first=True, padding_value=-1)
 
 
@@ -163,7 +166,8 @@ def answers(crowd: Crowd) -> Iterator[tuple[Tensor, Arrays]]:
             yield output, crowd.held[1:]
     elif crowd.held is not None:
         x = crowd.held_inputs
-        parts = -(-x.numel() // (AT_ONCE if x.ndim == 3 else AT_ONCE // 4))
+        most = AT_ONCE if x.ndim == 3 else AT_ONCE // 4
+        parts = -(-x.numel() * crowd.members // (crowd.groups * most))
         with torch.inference_mode():
             found = [crowd.stack(part, []) for part in x.tensor_split(parts, 1)]
         outputs = torch.cat(found, 1).float().contiguous()
@@ -175,7 +179,7 @@ def outputs_many(stack: Stack, x: Tensor, batch_size: int = 1024) -> Tensor:
     """(K, examples, outputs): what every member answers in evaluation mode."""
     stack.eval()
     with torch.inference_mode():
-        return torch.cat([stack(part, [], shared=True) for part in x.split(batch_size)], 1).float()
+        return torch.cat([stack(part[None], []) for part in x.split(batch_size)], 1).float()
 
 
 def keep_best(state: CrowdState, crowd: Crowd, members: list[dict[str, float]]) -> None:

@@ -9,6 +9,7 @@ gets its masks from outside: member k sees those of its own seed, as if it were 
 
 import copy
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 import torch
@@ -20,6 +21,16 @@ from chainrule.errors import InputError
 from chainrule.nn.dropout import LEVELS, MASKS, draws, kept_levels, laid_out
 
 NONE = torch.zeros((), dtype=torch.int16)  # a draw that keeps its unit
+
+
+class Batch(NamedTuple):
+    """(G, batch, …) as it was given, and (K, batch, …), each member's own copy of it."""
+
+    given: Tensor
+    copies: Tensor
+
+
+BATCH: ContextVar[Batch] = ContextVar("batch")  # of the forward pass that is being mapped
 
 
 class Stack(nn.Module):
@@ -37,23 +48,24 @@ class Stack(nn.Module):
         self.wiring = [wired(models[0])]  # in a list: its own parameters are not ours
         self.programs: dict[tuple[object, ...], Callable[..., Tensor]] = {}
 
-    def forward(self, x: Tensor, masks: "list[Masks]", shared: bool = False) -> Tensor:
-        """(K, batch, …) → (K, batch, outputs); with `shared`, one batch for all members."""
+    def forward(self, x: Tensor, masks: "list[Masks]") -> Tensor:
+        """(G, batch, …) → (K, batch, outputs): K / G members in a row share one of G batches."""
         buffers = [getattr(self, f"buffer{i}") for i in range(len(self.buffer_names))]
         tensors = [*self.weights, *buffers, x, *(t for layer in masks for t in layer)]
-        key = (self.training, shared, tuple(x.shape), len(masks))
+        key = (self.training, tuple(x.shape), len(masks))
         if key not in self.programs:
-            self.programs[key] = self.program(tensors, shared)
+            self.programs[key] = self.program(tensors)
         return self.programs[key](*tensors)
 
-    def program(self, tensors: list[Tensor], shared: bool) -> Callable[..., Tensor]:
+    def program(self, tensors: list[Tensor]) -> Callable[..., Tensor]:
         """The mapped forward pass for tensors of these shapes, as a plain list of operations.
 
         Mapping costs more than small networks compute; it is done once, and the operations that it
-        leads to are replayed.
+        leads to are replayed. Where the first map is affine, the copies of a batch are never made.
         """
         model = self.wiring[0].train(self.training)
         names = self.names + self.buffer_names
+        members = len(self.weights[0])
 
         def member(*tensors: Tensor) -> Tensor:
             state, x = dict(zip(names, tensors, strict=False)), tensors[len(names)]
@@ -67,12 +79,21 @@ class Stack(nn.Module):
             finally:
                 MASKS.reset(token)
 
-        axes: list[int | None] = [0] * len(tensors)
-        axes[len(names)] = None if shared else 0
+        def every(*tensors: Tensor) -> Tensor:
+            x = tensors[len(names)]
+            copies = x[:, None].expand(-1, members // len(x), *x.shape[1:]).flatten(0, 1)
+            token = BATCH.set(Batch(x, copies))
+            try:
+                return vmap(member)(*tensors[: len(names)], copies, *tensors[len(names) + 1 :])
+            finally:
+                BATCH.reset(token)
+
         try:
             with torch.no_grad():
-                traced = make_fx(vmap(member, in_dims=tuple(axes)))(*(t.clone() for t in tensors))
-                return traced.forward
+                traced = make_fx(every)(*(t.clone() for t in tensors))
+            traced.graph.eliminate_dead_code()
+            traced.recompile()
+            return traced.forward
         except RuntimeError as error:
             if not any(sign in str(error) for sign in ("vmap", "Batching rule")):
                 raise
@@ -167,9 +188,22 @@ class Affine(torch.autograd.Function):
     def vmap(info: Any, in_dims: tuple[int | None, ...], *tensors: Tensor) -> tuple[Tensor, int]:
         K = info.batch_size
         x, W, b = (members_first(t, axis, K) for t, axis in zip(tensors, in_dims, strict=True))
-        rows = x if x.ndim == 3 else x.reshape(K, -1, x.shape[-1])
-        y = torch.baddbmm(b[:, :, None], W, rows.mT).mT  # this way ∂W comes out contiguous
-        return y if x.ndim == 3 else y.reshape(*x.shape[:-1], -1), 0
+        rows = as_given(x if x.ndim == 3 else x.reshape(K, -1, x.shape[-1]))
+        G, outputs, inputs = len(rows), W.shape[1], W.shape[2]
+        W, b = W.reshape(G, -1, inputs), b.reshape(G, -1, 1)  # of members that share their rows
+        y = torch.baddbmm(b, W, rows.mT)  # this way ∂W comes out contiguous
+        return y.view(K, outputs, -1).mT.reshape(*x.shape[:-1], outputs), 0
+
+
+def as_given(x: Tensor) -> Tensor:
+    """(K, batch, inputs) → (G, batch, inputs), if these are nothing but copies of the batch."""
+    batch = BATCH.get()
+    if x.is_contiguous() and (x.data_ptr(), x.numel()) == (
+        batch.copies.data_ptr(),
+        batch.copies.numel(),
+    ):
+        return batch.given.reshape(len(batch.given), *x.shape[1:])
+    return x
 
 
 def members_first(t: Tensor, axis: int | None, members: int) -> Tensor:
