@@ -8,7 +8,7 @@ Listing reads text and imports nothing, so `chainrule list` answers at once.
 import ast
 import re
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -42,6 +42,11 @@ class Entry:
         folder = ROOT / FOLDERS.get(self.kind, self.kind)
         return self.path.parent.relative_to(folder).as_posix().strip(".")
 
+    @property
+    def chapter_title(self) -> str:
+        """The first line of its folder: `Chapter 2, feedforward networks`."""
+        return title_of(self.path.parent)
+
     @cached_property
     def docstring(self) -> str:
         return ast.get_docstring(ast.parse(self.path.read_text("utf-8"))) or ""
@@ -59,8 +64,16 @@ class Entry:
 def entries(kind: str) -> list[Entry]:
     """All entries of one kind, in the order of their chapters and names."""
     contract = re.compile(CONTRACTS[kind], re.MULTILINE)
-    paths = sorted((ROOT / FOLDERS.get(kind, kind)).rglob("*.py"))
-    return [Entry(kind, path) for path in paths if contract.search(path.read_text("utf-8"))]
+    paths = (ROOT / FOLDERS.get(kind, kind)).rglob("*.py")
+    found = [Entry(kind, path) for path in paths if contract.search(path.read_text("utf-8"))]
+    return sorted(found, key=lambda entry: (entry.chapter_title, entry.path))
+
+
+@cache
+def title_of(folder: Path) -> str:
+    """What a folder says of itself, up to the colon."""
+    first = (folder / "__init__.py").read_text("utf-8").split("\n", 1)[0]
+    return first.strip('"').split(":")[0].rstrip(".")
 
 
 def find(kind: str, name: str) -> Entry:

@@ -9,7 +9,7 @@ import tyro
 from chainrule.cli.options import parse
 from chainrule.errors import InputError
 from chainrule.registry import Entry, entries, find
-from chainrule.report.console import out, print_json, say
+from chainrule.report.console import counted, out, print_json
 from chainrule.report.tables import names_table, verdict_table
 
 ABOUT = "Check claims of the theory by measurement."
@@ -32,7 +32,9 @@ class Several(Options):
     claims: Annotated[tuple[str, ...], tyro.conf.Positional] = ()
     """Their names."""
     all: bool = False
-    """All of them."""
+    """All of them; a page with everything is left as index.html beside the pictures."""
+    seeds: int = 1
+    """Seeds with which every claim is checked: 0, 1, 2, …"""
 
 
 def run(arguments: list[str]) -> int:
@@ -47,24 +49,35 @@ def run(arguments: list[str]) -> int:
         out.print("usage: chainrule lab CLAIM [flags of the claim] | CLAIM … | --all\n")
         out.print(names_table("Claims", [(e.name, e.title) for e in entries("claims")]))
         return 0
-    return report({entry.name: check(entry, {}, options) for entry in chosen}, options)
+    from chainrule.lab.running import check_many
+
+    steps = check_many(chosen, options.out, options.seeds)
+    verdicts = dict(counted(steps, len(chosen), "checking", options.json))
+    if options.all:
+        write_page(chosen, verdicts, options.out)
+    return report(verdicts, options)
 
 
 def one(entry: Entry, arguments: list[str]) -> int:
     """A single claim, whose arguments are flags too."""
     from chainrule.lab.claim import settings_of
+    from chainrule.lab.running import check_and_draw
 
     form = make_dataclass("form", [("claim", settings_of(entry)), ("options", Options)])
     filled: Any = parse(form, arguments, f"lab {entry.name}", entry.title)
-    return report({entry.name: check(entry, vars(filled.claim), filled.options)}, filled.options)
+    verdict = check_and_draw(entry, vars(filled.claim), filled.options.out)
+    return report({entry.name: verdict}, filled.options)
 
 
-def check(entry: Entry, settings: dict[str, Any], options: Options) -> dict[str, Any]:
-    """Measure one claim and draw its picture."""
-    from chainrule.lab.running import check_and_draw
+def write_page(claims: list[Entry], verdicts: dict[str, dict[str, Any]], folder: Path) -> None:
+    """Everything on one page that needs no other file."""
+    from chainrule.report.lab_page import Shown, lab_page
 
-    say(f"checking {entry.name} …", options.json)
-    return check_and_draw(entry, settings, options.out)
+    shown = [
+        Shown(c.name, c.chapter_title, c.docstring, verdicts[c.name], folder / f"{c.name}.svg")
+        for c in claims
+    ]
+    (folder / "index.html").write_text(lab_page(shown), "utf-8")
 
 
 def report(verdicts: dict[str, dict[str, Any]], options: Options) -> int:
@@ -73,7 +86,10 @@ def report(verdicts: dict[str, dict[str, Any]], options: Options) -> int:
         print_json(verdicts)
     else:
         out.print(verdict_table(verdicts))
-        out.print(f"pictures in {options.out}/")
+        holding = sum(verdict["holds"] for verdict in verdicts.values())
+        seeds = max(verdict.get("seeds", 1) for verdict in verdicts.values())
+        over = f" over {seeds} seeds" if seeds > 1 else ""
+        out.print(f"{holding} of {len(verdicts)} hold{over}; pictures in {options.out}/")
     return 0 if all(verdict["holds"] for verdict in verdicts.values()) else 1
 
 

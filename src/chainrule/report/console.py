@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Protocol, TypeVar
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 REDRAWS = 5  # a second, at most
 LINE_EVERY = 1.0  # seconds between two plain lines, where there is no terminal
@@ -34,6 +34,7 @@ class Step(Protocol):
 
 
 S = TypeVar("S", bound=Step)
+T = TypeVar("T")
 
 
 def watch(steps: Iterator[S], quiet: bool = False) -> Iterator[S]:
@@ -71,6 +72,25 @@ def _lines(steps: Iterator[S]) -> Iterator[S]:
             err.print(
                 f"epoch {step.epoch}/{step.epochs}  loss {step.loss:.4f}{validation(step.record)}"
             )
+        yield step
+
+
+def counted(steps: Iterator[T], total: int, doing: str, quiet: bool = False) -> Iterator[T]:
+    """Pass the steps on while counting them: a bar on a terminal, now and then a line elsewhere."""
+    if not quiet and err.is_terminal:
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=None),
+            MofNCompleteColumn(),
+        )
+        with Progress(*columns, console=err, refresh_per_second=REDRAWS, transient=True) as bar:
+            yield from bar.track(steps, total, description=doing)
+        return
+    written = time.perf_counter()
+    for number, step in enumerate(steps, 1):
+        if not quiet and time.perf_counter() - written >= LINE_EVERY:
+            written = time.perf_counter()
+            err.print(f"{doing} {number}/{total}")
         yield step
 
 
