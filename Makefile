@@ -25,11 +25,14 @@ bench: .venv/peers
 	$(BIN)/python benchmarks/parts.py
 	$(BIN)/python benchmarks/many.py
 	$(BIN)/python benchmarks/convolution.py
+	$(BIN)/python benchmarks/recurrent.py
+	$(BIN)/python benchmarks/graphs.py
 	$(BIN)/python benchmarks/dqn.py
 
 # The README's table of results, from benchmarks/results.
 readme: .venv/core
 	$(BIN)/python benchmarks/write_readme.py
+	$(BIN)/python docs/write_course.py
 
 .venv/python: 
 	$(PYTHON) -c 'import sys; sys.exit("chainrule needs Python 3.11 or newer; set PYTHON=…" if sys.version_info < (3, 11) else 0)'

@@ -66,6 +66,32 @@ def dqn() -> str:
     return "\n".join(lines) + "\n"
 
 
+def recurrent() -> str:
+    """Cells beside torch's LSTM, the scan beside loops."""
+    result = json.loads((ROOT / "benchmarks/speed/recurrent.json").read_text("utf-8"))
+    lines = ["| forward and backward | ms | relative |", "|---|---|---|"]
+    for part in (result["classifier"], result["scan"]):
+        lines.append(f"| *{part['name']}* | | |")
+        lines += [f"| {r['name']} | {r['ms']:.1f} | {r['ratio']:.2f} × |" for r in part["rows"]]
+    return "\n".join(lines) + "\n"
+
+
+def graphs() -> str:
+    """Networks on Cora beside PyG, and an epoch by the number of edges."""
+    result = json.loads((ROOT / "benchmarks/speed/graphs.json").read_text("utf-8"))
+    lines = ["| 200 epochs | by | seconds | relative |", "|---|---|---|---|"]
+    for network in result["networks"]:
+        lines += [
+            f"| {network['name']} | {row['name']} | {row['seconds']:.2f} | {row['ratio']:.2f} × |"
+            for row in network["rows"]
+        ]
+    lines += ["", "| edges | nodes | ms an epoch | ns an edge | memory |", "|---|---|---|---|---|"]
+    for row in result["edges"]:
+        sizes = f"{row['edges']:,} | {row['nodes']:,} | {row['epoch_ms']:.1f}"
+        lines.append(f"| {sizes} | {row['ns_per_edge']:.0f} | {row['peak_mb']:,} MB |")
+    return "\n".join(lines) + "\n"
+
+
 def tricks() -> str:
     """What each trick is worth, taken from the whole set and added to a bare network."""
     found = json.loads((ROOT / "benchmarks/results/spam-tuned.json").read_text("utf-8"))
@@ -96,6 +122,8 @@ def rewritten(text: str) -> str:
         ("many", many()),
         ("convolution", convolution()),
         ("dqn", dqn()),
+        ("recurrent", recurrent()),
+        ("graphs", graphs()),
         ("tricks", tricks()),
     ):
         begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"

@@ -10,7 +10,7 @@ from chainrule.errors import InputError
 from chainrule.recipes import adding, copy_memory
 from chainrule.recipes.base import Record
 from chainrule.recipes.copy_memory import copying_error, copying_loss
-from chainrule.recipes.running import begin, build, carry_on, open_model
+from chainrule.recipes.running import begin, build, carry_on, open_model, progress_so_far
 
 TINY = {"epochs": 2, "number": 60, "width": 4, "threads": 1}
 GRID = adding.Recipe(cells=("elman", "mingru"), lengths=(3, 6), **TINY)
@@ -52,6 +52,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_end(tmp_path):
         if now.record and now.record["network"] == 2:
             steps.close()
             break
+    assert progress_so_far(tmp_path / "halted") == 2 + 2 + 1  # of three networks
     halted = records(GRID, tmp_path / "halted")
     without_time = [[{**r, "seconds": 0} for r in run] for run in (whole, halted)]
     assert without_time[0] == without_time[1]

@@ -237,9 +237,9 @@ def data_folder(config: Json) -> Path | None:
 
 
 def progress_so_far(folder: Path) -> int | None:
-    """Whole epochs behind the last checkpoint; None where there is none."""
-    last = folder / "checkpoints" / "last.safetensors"
-    return checkpoint.load(last)[1]["epoch"] if last.exists() else None
+    """Whole epochs behind the last checkpoints, one for each network; None where there is none."""
+    last = list((folder / "checkpoints").rglob("last.safetensors"))
+    return sum(checkpoint.load(path)[1]["epoch"] for path in last) if last else None
 
 
 def describe(facts: Facts) -> Json:
