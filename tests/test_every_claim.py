@@ -32,7 +32,8 @@ def test_it_states_claim_measurement_bound_and_place(entry: Entry) -> None:
 def test_it_holds_and_draws_its_picture(entry: Entry, tmp_path: Path) -> None:
     verdict = check_and_draw(entry, {}, tmp_path)
     assert verdict["holds"], verdict
-    assert (tmp_path / f"{entry.name}.png").stat().st_size > 5_000
+    for suffix in ("png", "svg"):
+        assert (tmp_path / f"{entry.name}.{suffix}").stat().st_size > 5_000
     assert json.loads(json.dumps(verdict))["statement"].startswith("Claim")
 
 
@@ -42,10 +43,10 @@ def test_it_fails_when_its_hypothesis_is_broken(entry: Entry) -> None:
     assert not verdict.holds
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
 @every_claim
-def test_other_seeds_raise_no_false_alarm(entry: Entry, seed: int) -> None:
+def test_another_seed_raises_no_false_alarm(entry: Entry) -> None:
+    """`chainrule lab --all --seeds 20` tries twenty."""
     check = entry.load().check
     if "seed" not in check.__annotations__:
         pytest.skip("nothing random in this claim")
-    assert check(seed=seed).holds
+    assert check(seed=1).holds

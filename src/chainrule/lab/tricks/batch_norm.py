@@ -1,0 +1,63 @@
+"""Claim: batch normalisation gives every unit mean 0 and variance 1, down to √ε (J 8.5).
+
+    f̄ = (f - E f) / √(Var f + ε)   ⇒   E f̄ = 0,   Var f̄ = s² / (s² + ε)        over the batch
+
+for units of any mean and variance s²; ε, which J leaves out, makes the variance 1 only for s² ≫ ε.
+Measured: mean and variance of each unit's answer in training mode, for s from 10⁻⁵ to 10³; their
+largest distance from the prediction. Bound: 1e-12 of double precision, times the condition of a
+difference, 1 + |E f| / s. Ioffe and Szegedy (2015).
+"""
+
+import torch
+
+from chainrule.lab.claim import Picture, Verdict
+from chainrule.nn.normalisation import BatchNorm
+
+BOUND = 1e-12
+
+
+def check(units: int = 33, batch: int = 64, seed: int = 0) -> Verdict:
+    """The statistics of the batch."""
+    return verdict(units, batch, seed, training=True)
+
+
+def broken() -> Verdict:
+    """The running statistics, before any training."""
+    return verdict(33, 64, 0, training=False)
+
+
+def verdict(units: int, batch: int, seed: int, training: bool) -> Verdict:
+    """Mean and variance of what comes out."""
+    generator = torch.Generator().manual_seed(seed)
+    spread = torch.logspace(-5, 3, units, dtype=torch.float64)
+    centre = spread * torch.randn(units, dtype=torch.float64, generator=generator)
+    f = centre + spread * torch.randn(batch, units, dtype=torch.float64, generator=generator)
+    norm = BatchNorm(units).double().train(training)
+    with torch.no_grad():
+        out = norm(f)
+    variance, after = f.var(0, correction=0), out.var(0, correction=0)
+    off = (after - variance / (variance + norm.eps)).abs()
+    condition = 1 + f.mean(0).abs() / variance.sqrt()
+    worst = (torch.maximum(out.mean(0).abs(), off) / condition).max().item()
+    fine = torch.logspace(-5, 3, 100, dtype=torch.float64)
+    return Verdict(
+        predicted="E f̄ = 0,  Var f̄ = s² / (s² + ε)",
+        measured=worst,
+        bound=BOUND,
+        holds=worst <= BOUND,
+        picture=Picture(
+            title="Whatever comes in, variance 1 goes out, unless it was below ε",
+            x_label="standard deviation s of a unit before",
+            y_label="mean and variance after",
+            curves={
+                "variance": (fine.tolist(), (fine**2 / (fine**2 + norm.eps)).tolist()),
+                "mean": ([1e-5, 1e3], [0.0, 0.0]),
+            },
+            points={
+                "variance": (variance.sqrt().tolist(), after.tolist()),
+                "mean": (variance.sqrt().tolist(), out.mean(0).tolist()),
+            },
+            marks={"s = √ε": norm.eps**0.5},
+            log="x",
+        ),
+    )

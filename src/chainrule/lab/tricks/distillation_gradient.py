@@ -1,0 +1,75 @@
+"""Claim: the gradient of the distillation loss is (q - p)/T (J 8.9).
+
+    ℓ = -Σ_y p_y log q_y,   p = softmax(F/T), q = softmax(G/T)   ⇒   ∂ℓ/∂G = (q - p)/T
+    T → ∞   ⇒   T² ∂ℓ/∂G → ((G - Ḡ) - (F - F̄)) / K        K classes, means over them
+
+Measured: the largest difference from autograd over random logits and temperatures, relative to the
+largest entry. Bound: 1e-12, some thousand times the rounding of double precision.
+J prints loss and gradient without the minus sign: descent would drive the student from its teacher.
+Hinton, Vinyals and Dean (2015).
+"""
+
+import torch
+from torch import Tensor
+
+from chainrule.errors import InputError
+from chainrule.lab.claim import Picture, Verdict
+from chainrule.learning.distillation import distillation, distillation_gradient
+
+BOUND = 1e-12
+TEMPERATURES = [10 ** (k / 5) for k in range(-2, 12)]
+
+
+def check(examples: int = 200, classes: int = 10, seed: int = 0) -> Verdict:
+    """(q - p)/T."""
+    if classes < 2:
+        raise InputError(f"--classes must be at least 2, got {classes}")
+    return verdict(examples, classes, seed, sign=1.0)
+
+
+def broken() -> Verdict:
+    """(p - q)/T, as printed, is not the gradient of a loss."""
+    return verdict(20, 10, 0, sign=-1.0)
+
+
+def verdict(examples: int, classes: int, seed: int, sign: float) -> Verdict:
+    """Formula against autograd by temperature."""
+    generator = torch.Generator().manual_seed(seed)
+    F, G = 3 * torch.randn(2, examples, classes, dtype=torch.float64, generator=generator)
+    formulas = [sign * distillation_gradient(G, F, T) for T in TEMPERATURES]
+    found = [automatic(G, F, T) for T in TEMPERATURES]
+    worst = max(
+        ((a - b).abs().max() / b.abs().max()).item() for a, b in zip(formulas, found, strict=True)
+    )
+    limit = size((G - G.mean(1, keepdim=True) - F + F.mean(1, keepdim=True)) / classes)
+    return Verdict(
+        predicted="∂ℓ/∂G = (q - p)/T",
+        measured=worst,
+        bound=BOUND,
+        holds=worst <= BOUND,
+        picture=Picture(
+            title="At high temperature the student matches the teacher's logits",
+            x_label="temperature T",
+            y_label="T² × gradient (root mean square)",
+            curves={"T (q - p)": (TEMPERATURES, by_temperature(formulas))},
+            points={"autograd": (TEMPERATURES, by_temperature(found))},
+            bounds={"limit, difference of logits / K": (TEMPERATURES, [limit] * len(found))},
+            log="x",
+        ),
+    )
+
+
+def automatic(student: Tensor, teacher: Tensor, temperature: float) -> Tensor:
+    """∂ℓ/∂G by autograd."""
+    G = student.clone().requires_grad_()
+    (gradient,) = torch.autograd.grad(distillation(G, teacher, temperature).sum(), G)
+    return gradient
+
+
+def by_temperature(gradients: list[Tensor]) -> list[float]:
+    return [T**2 * size(g) for T, g in zip(TEMPERATURES, gradients, strict=True)]
+
+
+def size(gradient: Tensor) -> float:
+    """Root mean square."""
+    return gradient.square().mean().sqrt().item()

@@ -1,0 +1,120 @@
+"""Claim: a small network learns more from a teacher's logits than from labels (J 8.9).
+
+    ℓ = -Σ_y p_y log q_y,    p = softmax(F/T), q = softmax(G/T), T = 4,    instead of -log q_y
+
+A teacher 64-128-10 learns all 1,200 training digits; students 64-16-10 see some of them, the
+same ones in the same order from the same starts, with its logits F or with labels.
+Measured: the paired difference of test errors in standard errors over the students, the least over
+the numbers of images. Bound: Student's quantile that equal networks pass once in 10⁴ times.
+Hypothesis: images are few. With 400 of them and as many updates the gain is 1 or 2 % only.
+Hinton, Vinyals and Dean (2015).
+"""
+
+from dataclasses import replace
+
+import torch
+from scipy.stats import t
+from torch import Tensor
+
+from chainrule.data import digits
+from chainrule.data.splits import Split
+from chainrule.errors import InputError
+from chainrule.lab.claim import Picture, Verdict
+from chainrule.learning.distillation import distilling
+from chainrule.learning.metrics import error
+from chainrule.learning.objective import CLASSES, Objective
+from chainrule.models.feedforward.mlp import MLP
+from chainrule.training import Settings, fit_many, outputs, train
+
+LEVEL = 1e-4
+IMAGES = (50, 100, 200)
+UPDATES = 120
+BATCH = 50
+TAUGHT = replace(CLASSES, training_loss=distilling(temperature=4.0, share=1.0))
+
+
+def check(students: int = 20, epochs: int = 15, seed: int = 0) -> Verdict:
+    """A teacher that has learnt."""
+    if students < 2:
+        raise InputError(f"--students must be at least 2, to see a spread, got {students}")
+    return verdict(students, epochs, seed)
+
+
+def broken() -> Verdict:
+    """A teacher that has not."""
+    return verdict(4, 0, 0)
+
+
+def verdict(students: int, epochs: int, seed: int) -> Verdict:
+    """Test errors by the number of images, taught and alone."""
+    data = digits.load(seed=seed)
+    x, y = data.train
+    teacher = networks(1, 128, seed)[0]
+    if epochs:
+        settings = Settings(seed=seed, epochs=epochs, batch_size=64, learning_rate=5e-3, threads=1)
+        train(teacher, (x, y), None, settings)
+    answers = outputs(teacher, (x,)).float()
+
+    def test_errors(*targets: Tensor, objective: Objective = CLASSES) -> list[Tensor]:
+        found = [learnt((x, *targets), n, objective, students, seed) for n in IMAGES]
+        return [torch.tensor([test_error(model, data.test) for model in each]) for each in found]
+
+    alone, taught = test_errors(y), test_errors(y, answers, objective=TAUGHT)
+    gains = [a - b for a, b in zip(alone, taught, strict=True)]
+    least = min((gain.mean() / gain.std() * students**0.5).item() for gain in gains)
+    bound = float(t.isf(LEVEL, students - 1))
+    sizes = [float(n) for n in IMAGES]
+    return Verdict(
+        predicted="error of the taught < error on labels alone",
+        measured=least,
+        bound=bound,
+        holds=least >= bound,
+        picture=Picture(
+            title="A teacher's answers tell a small network more than labels do",
+            x_label="training images that the student sees",
+            y_label="test error (%)",
+            curves={
+                "labels alone, mean": (sizes, [e.mean().item() for e in alone]),
+                "taught, mean": (sizes, [e.mean().item() for e in taught]),
+            },
+            points={
+                "labels alone": ([n for n in sizes for _ in range(students)], flat(alone)),
+                "taught": ([n for n in sizes for _ in range(students)], flat(taught)),
+            },
+            bounds={"its teacher": ([sizes[0], sizes[-1]], [test_error(teacher, data.test)] * 2)},
+        ),
+        details={
+            f"gain with {n} images, %": gain.mean().item()
+            for n, gain in zip(IMAGES, gains, strict=True)
+        },
+    )
+
+
+def networks(number: int, hidden: int, seed: int) -> list[MLP]:
+    with torch.random.fork_rng([]):
+        torch.manual_seed(seed)
+        return [MLP(64, [hidden], 10) for _ in range(number)]
+
+
+def learnt(
+    split: tuple[Tensor, ...], images: int, objective: Objective, students: int, seed: int
+) -> list[MLP]:
+    """The students, after equally many updates whatever the number of images."""
+    models = networks(students, 16, seed)
+    epochs = UPDATES * BATCH // images
+    each = [
+        Settings(seed=seed + k, epochs=epochs, batch_size=BATCH, learning_rate=1e-2, threads=1)
+        for k in range(students)
+    ]
+    for _ in fit_many(models, tuple(part[:images] for part in split), None, each, objective):
+        pass
+    return models
+
+
+def flat(errors: list[Tensor]) -> list[float]:
+    return torch.cat(errors).tolist()
+
+
+def test_error(model: MLP, test: Split) -> float:
+    """In per cent."""
+    return 100 * error(outputs(model, (test.x,)), test.y)

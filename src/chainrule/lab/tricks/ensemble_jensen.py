@@ -1,0 +1,112 @@
+"""Claim: an ensemble's loss is at most its members' mean loss, if the loss is convex (L "Tuning").
+
+    p̄ = 1/K Σ_k p_k   ⇒   ℓ(p̄) ≤ 1/K Σ_k ℓ(p_k)         ℓ convex: Jensen's inequality (1906)
+    ½ ‖p̄ - e_y‖² over all ensembles of K:   mean = C + (D - C)/K
+
+D is the mean of ½ rᵀr over the members' residuals r = p - e_y, C that of ½ rᵀr' over pairs of them.
+Measured: for all ensembles of up to M networks trained on digits, every test example, the squared
+loss and the cross-entropy: the largest excess of ensemble over mean member. Bound: 1e-12, some
+thousand times the rounding of double precision. Notes: L 10, "Tuning and Model Selection".
+The share of wrong answers is not convex: there an ensemble can lose an example its members win.
+Hansen and Salamon (1990), Krogh and Vedelsby (1995).
+"""
+
+from collections.abc import Mapping
+from itertools import combinations
+
+import torch
+from torch import Tensor
+
+from chainrule.data import digits
+from chainrule.errors import InputError
+from chainrule.lab.claim import Picture, Verdict
+from chainrule.learning.losses import Loss, cross_entropy, squared
+from chainrule.models.feedforward.ensemble import mean_opinion
+from chainrule.models.feedforward.mlp import MLP
+from chainrule.training import Settings, fit_many, outputs
+
+BOUND = 1e-12
+CLASSES = 10
+
+
+def check(members: int = 7, images: int = 200, seed: int = 0) -> Verdict:
+    """Two convex losses."""
+    if not 2 <= members <= 12:
+        raise InputError(f"--members must be 2 to 12, all ensembles being formed, got {members}")
+    return verdict(members, images, seed, {"squared": brier, "cross-entropy": cross_entropy})
+
+
+def broken() -> Verdict:
+    """Right or wrong is not convex."""
+    return verdict(3, 100, 0, {"squared": brier, "wrong": wrong})
+
+
+def verdict(members: int, images: int, seed: int, losses: Mapping[str, Loss]) -> Verdict:
+    """All ensembles of the members, on every test example."""
+    log_p, y = opinions(members, images, seed)
+    excess, means = -float("inf"), []
+    for K in range(1, members + 1):
+        chosen = [list(k) for k in combinations(range(members), K)]
+        together = [mean_opinion(log_p[k]) for k in chosen]
+        for loss in losses.values():
+            alone = torch.stack([loss(f, y).double() for f in log_p])
+            for k, f in zip(chosen, together, strict=True):
+                excess = max(excess, (loss(f, y) - alone[k].mean(0)).max().item())
+        means.append(torch.stack([brier(f, y) for f in together]).mean().item())
+    C, D = products(log_p, y)
+    sizes = [float(K) for K in range(1, members + 1)]
+    fine = [1 + step / 60 * (members - 1) for step in range(61)]
+    return Verdict(
+        predicted="ensemble's loss - mean loss of its members ≤ 0",
+        measured=excess,
+        bound=BOUND,
+        holds=excess <= BOUND,
+        picture=Picture(
+            title="Every ensemble beats the mean of its members",
+            x_label="members K",
+            y_label="squared loss on the test digits",
+            curves={"C + (D - C)/K": (fine, [C + (D - C) / K for K in fine])},
+            points={"mean over all ensembles": (sizes, means)},
+            bounds={"mean member D": ([1.0, sizes[-1]], [D, D])},
+        ),
+        details={"ensembles": 2.0**members - 1},
+    )
+
+
+def opinions(members: int, images: int, seed: int) -> tuple[Tensor, Tensor]:
+    """(members, test digits, classes): log-probabilities of trained networks; and the labels."""
+    data = digits.load(seed=seed)
+    x, y = data.train
+    with torch.random.fork_rng([]):
+        torch.manual_seed(seed)
+        models = [MLP(64, [16], CLASSES) for _ in range(members)]
+    each = [
+        Settings(seed=seed + k, epochs=15, batch_size=50, learning_rate=1e-2, threads=1)
+        for k in range(members)
+    ]
+    for _ in fit_many(models, (x[:images], y[:images]), None, each):
+        pass
+    found = torch.stack([outputs(model, (data.test.x,)) for model in models])
+    return found.double().log_softmax(-1), data.test.y
+
+
+def products(log_p: Tensor, y: Tensor) -> tuple[float, float]:
+    """C and D: mean of ½ rᵀr' over pairs of different members, and over the members."""
+    residuals = (log_p.exp() - one_hot(y)).flatten(1)
+    gram = 0.5 * residuals @ residuals.T / len(y)
+    D, number = gram.diag().mean().item(), len(gram)
+    return ((gram.sum().item() - number * D) / (number * (number - 1))), D
+
+
+def one_hot(y: Tensor) -> Tensor:
+    return torch.eye(CLASSES, dtype=torch.float64)[y]
+
+
+def brier(log_p: Tensor, y: Tensor) -> Tensor:
+    """½ ‖p - e_y‖²."""
+    return squared(log_p.exp(), one_hot(y))
+
+
+def wrong(log_p: Tensor, y: Tensor) -> Tensor:
+    """1 where the most probable class is not y."""
+    return (log_p.argmax(1) != y).double()

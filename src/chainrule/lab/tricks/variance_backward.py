@@ -1,0 +1,69 @@
+"""Claim: gradients are multiplied by ½ m σ² per ReLU layer: m outputs count, not n inputs (J 8.1).
+
+    δ_l = ∂ℓ/∂h_l   ⇒   E δ_{L-1}² = m σ² E δ_L²,    E δ_{l-1}² = ½ m σ² E δ_l²
+
+for m outputs and independent weights of variance σ². Where widths alternate, Xavier's 2/(n + m) is
+a compromise between n and m.
+Measured: E δ_l² by autograd over random networks of nine initialisations; the largest distance from
+the prediction in standard errors. Bound: 8, which these skewed means pass once in 10⁶ seeds.
+Glorot and Bengio (2010), He et al. (2015).
+"""
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import torch
+from torch import Tensor
+
+from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.tricks.signals import (
+    ERRORS,
+    WIDTHS,
+    by_layer,
+    distance,
+    mean_squares,
+    predictions,
+)
+from chainrule.models.feedforward.mlp import MLP
+
+
+def check(networks: int = 30, seed: int = 0) -> Verdict:
+    """Random directions at the output."""
+    return verdict(networks, seed, lambda n, m: m)
+
+
+def broken() -> Verdict:
+    """The gain of the way forward."""
+    return verdict(20, 0, lambda n, m: n)
+
+
+def verdict(networks: int, seed: int, count: Callable[[int, int], int]) -> Verdict:
+    """Mean squares by layer, from the output down, for all initialisations."""
+    measured = mean_squares(gradients, networks, seed)
+    predicted = predictions(list(pairwise(WIDTHS))[::-1], count, start=1.0)
+    worst = distance(measured, predicted, networks)
+    return Verdict(
+        predicted="E δ_{l-1}² = ½ m σ² E δ_l²",
+        measured=worst,
+        bound=ERRORS,
+        holds=worst <= ERRORS,
+        picture=Picture(
+            title="Backward, gradients live and die with the same variances",
+            x_label="layers passed, from the output",
+            y_label="mean square of ∂ℓ/∂h",
+            curves=by_layer(predicted),
+            points=by_layer(measured),
+            log="y",
+        ),
+        details={"networks of each kind": float(networks)},
+    )
+
+
+def gradients(model: MLP) -> list[Tensor]:
+    """δ_L, δ_{L-1}, …, δ_0 for a random sign at every output."""
+    h = [torch.randn(1, WIDTHS[0], requires_grad=True)]
+    *hidden, last = model.layers
+    for layer in hidden:
+        h.append(model.activation(layer(h[-1])))
+    direction = torch.randn(1, WIDTHS[-1]).sign()
+    return [direction, *torch.autograd.grad(last(h[-1]), h[::-1], direction)]
