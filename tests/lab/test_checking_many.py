@@ -3,11 +3,13 @@
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from chainrule.errors import InputError
 from chainrule.lab import running
 from chainrule.registry import entries, find
 from chainrule.report.lab_page import Shown, lab_page
+from chainrule.report.tables import verdict_table
 
 CLAIMS = [find("claims", name) for name in ("xor", "novikoff", "hopfield-energy")]
 
@@ -32,6 +34,14 @@ def test_a_claim_that_fails_for_one_seed_fails(monkeypatch: pytest.MonkeyPatch) 
         ("a", {"holds": False, "seeds": 2, "failed": [1]}),
         ("b", {"holds": True, "seeds": 1, "failed": []}),
     ]
+
+
+def test_the_table_names_the_seeds_that_failed() -> None:
+    found = {"predicted": "0", "measured": 1.0, "holds": False, "failed": [0, 7]}
+    for seeds, words in ((20, "FAILS (seeds 0, 7)"), (1, "FAILS")):
+        console = Console(record=True, width=80)
+        console.print(verdict_table({"a": found | {"seeds": seeds}}))
+        assert console.export_text().splitlines()[3].rstrip().endswith(words)
 
 
 def test_no_seeds_are_refused(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Functions of the plane: decision boundaries, decision surfaces, regions."""
+"""Functions of the plane: decision boundaries, decision surfaces, regions. Notes: A 1.2.2."""
 
 from collections.abc import Sequence
 from textwrap import fill

@@ -96,6 +96,8 @@ def verdict_table(verdicts: Mapping[str, Mapping[str, Any]]) -> Table:
     table.add_column("measured", justify="right")
     table.add_column("", no_wrap=True)
     for name, verdict in verdicts.items():
-        holds = Text("holds", "green") if verdict["holds"] else Text("FAILS", "bold red")
+        failed = ", ".join(map(str, verdict["failed"])) if verdict.get("seeds", 1) > 1 else ""
+        fails = Text(f"FAILS (seeds {failed})" if failed else "FAILS", "bold red")
+        holds = Text("holds", "green") if verdict["holds"] else fails
         table.add_row(name, verdict["predicted"], figure("", verdict["measured"]), holds)
     return table
