@@ -1,0 +1,81 @@
+"""Claim: pooling does not see what moves within its windows (L "Pooling layers in CNNs", A 2.1).
+
+    (T x)(k) = max_{i = kp … (k+1)p - 1} x(i)     ⇒   T x = T x' for x' = x permuted in each window
+    a bright pixel that moves by s < p stays in its window from a share 1 - s/p of all places
+
+Measured: how many pooled values change when all windows of random images are permuted at random,
+for maxima and averages, plus how many places differ from the predicted share, all of them tried.
+Bound: exactly 0; the images hold whole numbers. L prints the window kp … (k+1)p, one entry too
+many: it reaches into its neighbour and is not invariant. LeCun et al. (1998).
+"""
+
+from collections.abc import Callable
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.convolution.convolution_commutes import whole_numbers
+from chainrule.models.convolution.lenet import POOLINGS
+
+WIDTH = 64
+WINDOWS = (2, 4, 8)
+Pool = Callable[[Tensor, int], Tensor]
+
+
+def check(images: int = 50, seed: int = 0) -> Verdict:
+    """The pooling layers of the networks."""
+    return verdict(list(POOLINGS.values()), images, seed)
+
+
+def broken() -> Verdict:
+    """Windows of p + 1 entries, every p, as printed in L."""
+    return verdict([lambda x, p: F.max_pool2d(x, p + 1, p)], 10, 0)
+
+
+def verdict(pools: list[Pool], images: int, seed: int) -> Verdict:
+    """Permutations in windows, and a pixel on its way."""
+    generator = torch.Generator().manual_seed(seed)
+    changed = sum(seen(pool, p, images, generator) for pool in pools for p in WINDOWS)
+    steps = range(max(WINDOWS) + 1)
+    counts = {p: [unmoved(pools[0], p, s) for s in steps] for p in WINDOWS}
+    wrong = sum(
+        abs(found - WIDTH * max(0, p - s) // p)
+        for p in WINDOWS
+        for s, found in zip(steps, counts[p], strict=True)
+    )
+    shifts = [float(s) for s in steps]
+    return Verdict(
+        predicted="changed values + wrong places = 0",
+        measured=float(changed + wrong),
+        bound=0.0,
+        holds=changed + wrong == 0,
+        picture=Picture(
+            title="Pooling forgives shifts that are small against its window p",
+            x_label="shift of a bright pixel, in pixels",
+            y_label="share of places where nothing changes",
+            curves={f"p = {p}": ([0.0, float(p), shifts[-1]], [1.0, 0.0, 0.0]) for p in WINDOWS},
+            points={f"p = {p}": (shifts, [c / WIDTH for c in counts[p]]) for p in WINDOWS},
+        ),
+        details={"values changed": float(changed)},
+    )
+
+
+def seen(pool: Pool, p: int, images: int, generator: torch.Generator) -> int:
+    """Pooled values that change when the pixels of every p×p window are permuted."""
+    windows = whole_numbers([images, 4, 4, p * p], generator)
+    order = torch.rand(windows.shape, generator=generator).argsort(-1)
+    before, after = (pool(joined(w, p), p) for w in (windows, windows.gather(-1, order)))
+    return int((before != after).sum())
+
+
+def joined(windows: Tensor, p: int) -> Tensor:
+    """(images, rows, columns, p²) → images of rows p × columns p pixels."""
+    return windows.unflatten(-1, (p, p)).transpose(2, 3).flatten(3).flatten(1, 2)[:, None]
+
+
+def unmoved(pool: Pool, p: int, shift: int) -> int:
+    """From how many of all places in a ring a pixel may move by `shift` and pool to the same."""
+    pixels = torch.eye(WIDTH)[:, None, None].expand(-1, 1, 2 * p, -1)
+    return int((pool(pixels, p) == pool(pixels.roll(shift, 3), p)).flatten(1).all(1).sum())

@@ -1,0 +1,74 @@
+"""Claim: above α σ₁(U) = 1 the gradient of an Elman network may explode, but need not (J 5).
+
+    ‖∂z_i/∂z_t‖₂ ≤ ∏_j σ₁(U) max φ'_j ≤ (α σ₁(U))^{i-t},     with equality for z = 0, UᵀU = σ₁² I
+
+Measured: tanh networks (α = 1) with σ₁(U) = 1.25 after `steps` steps, from rest to strong inputs.
+How far the norm passes the first bound, and at rest with U orthogonal how far it stays below the
+second, as shares. Bound: 1e-10 for both, rounding in a hundred factors; besides, the gradient must
+grow at rest and vanish under the strongest inputs, which saturate the units. With Gaussian U it
+vanishes even at rest: there the spectral radius counts, half of σ₁ in large matrices.
+Bengio et al. (1994); Pascanu et al. (2013), ICML. The notes leave this side to an analogy.
+"""
+
+import torch
+from torch import Tensor
+
+from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.recurrent.jacobians import network, through
+
+BOUND = 1e-10
+LARGEST = 1.25
+SIZES = (0.0, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.3, 1.6, 2.0, 2.5, 3.0)
+
+
+def check(steps: int = 60, units: int = 16, seed: int = 0) -> Verdict:
+    """The slope of tanh is 1 at 0 and falls from there."""
+    return verdict(max(10, steps), units, seed, α=1.0)
+
+
+def broken() -> Verdict:
+    """α = 1/4, the sigmoid's: too small for tanh."""
+    return verdict(60, 16, 0, α=0.25)
+
+
+def verdict(steps: int, units: int, seed: int, α: float) -> Verdict:
+    """Growth per step by the size of the inputs."""
+    generator = torch.Generator().manual_seed(seed)
+    growth: dict[str, list[float]] = {"orthogonal": [], "gaussian": []}
+    limits, excess = [], 0.0
+    for kind, found in growth.items():
+        layer = network(LARGEST, kind, "tanh", units, generator)
+        for size in SIZES:
+            norms, z = through(layer, steps, size, generator)
+            found.append(norms[-1] ** (1 / steps))
+            limits.append(limit(z, α))
+            excess = max(excess, found[-1] / limits[-1] - 1)
+    lack = 1 - growth["orthogonal"][0] / (α * LARGEST)
+    worst = max(excess, abs(lack))
+    both_sides = growth["orthogonal"][-1] < 1 < growth["orthogonal"][0]
+    sizes = list(SIZES)
+    return Verdict(
+        predicted="growth per step ≤ σ₁ × mean of max φ', = σ₁ at rest, < 1 when saturated",
+        measured=worst,
+        bound=BOUND,
+        holds=worst <= BOUND and both_sides,
+        picture=Picture(
+            title="σ₁ = 1.25: gradients explode near rest, vanish in saturation",
+            x_label="standard deviation of the inputs",
+            y_label="growth of ‖∂z_i/∂z_t‖ per step",
+            points={
+                "U orthogonal": (sizes, growth["orthogonal"]),
+                "U Gaussian": (sizes, growth["gaussian"]),
+            },
+            bounds={
+                "σ₁ × largest slope": (sizes, limits[: len(sizes)]),
+                "neither": ([sizes[0], sizes[-1]], [1.0, 1.0]),
+            },
+        ),
+    )
+
+
+def limit(z: Tensor, α: float) -> float:
+    """The geometric mean over time of σ₁ max φ'_j, where φ'_j = 1 - z_j² ≤ α."""
+    slopes = (1 - z.square()).amax(1).clamp(max=α)
+    return LARGEST * slopes.log().mean().exp().item()

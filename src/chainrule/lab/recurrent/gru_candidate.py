@@ -1,0 +1,71 @@
+"""Claim: a GRU mixes its state with the candidate, not with the reset gate (J 5.1).
+
+    s = σ(G [z_{t-1}, x_t]),   ζ = σ(H [z_{t-1}, x_t]),   z̃ = tanh(V [ζ ⊙ z_{t-1}, x_t])
+    z_t = s ⊙ z_{t-1} + (1 - s) ⊙ z̃                      as printed in J: (1 - s) ⊙ ζ
+
+Measured: the largest difference between the library's layer and this recurrence over random
+sequences and widths. Bound: 1e-12; a contraction passes on rounding errors of 1.1e-16, and adds few
+to each step. As printed the state could never be negative, as 0 < ζ < 1, and V would do nothing.
+Cho et al. (2014), EMNLP.
+"""
+
+import torch
+from torch import Tensor
+
+from chainrule.lab.claim import Picture, Verdict
+from chainrule.models.recurrent.notes_gru import NotesGRU
+
+BOUND = 1e-12
+INPUTS, BATCH = 2, 8
+
+
+def check(steps: int = 60, width: int = 8, seed: int = 0) -> Verdict:
+    """z̃ mixed in."""
+    return verdict(steps, width, seed, printed=False)
+
+
+def broken() -> Verdict:
+    """ζ mixed in, as printed."""
+    return verdict(60, 8, 0, printed=True)
+
+
+def verdict(steps: int, width: int, seed: int, printed: bool) -> Verdict:
+    """The layer against the recurrence."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        layer = NotesGRU(INPUTS, width).double()
+        x = 2 * torch.randn(BATCH, steps, INPUTS, dtype=torch.float64)
+    with torch.no_grad():
+        z, _ = layer(x)
+        right, wrong = (recurrence(layer, x, other) for other in (printed, True))
+    worst = (z - right).abs().max().item()
+    times = [float(t + 1) for t in range(steps)]
+    return Verdict(
+        predicted=f"|layer - recurrence| ≤ {BOUND:g}",
+        measured=worst,
+        bound=BOUND,
+        holds=worst <= BOUND,
+        picture=Picture(
+            title="Mixed with the candidate a unit has a sign, with the gate it has none",
+            x_label="step t",
+            y_label="state of one unit",
+            curves={
+                "mixed with the candidate": (times, right[0, :, 0].tolist()),
+                "mixed with the reset gate, as printed": (times, wrong[0, :, 0].tolist()),
+            },
+            points={"the library's layer": (times, z[0, :, 0].tolist())},
+        ),
+        details={"least state": z.min().item(), "least as printed": wrong.min().item()},
+    )
+
+
+def recurrence(layer: NotesGRU, x: Tensor, printed: bool) -> Tensor:
+    """z_1 … z_T, with the candidate or, as printed, the reset gate mixed in."""
+    z, states = x.new_zeros(len(x), layer.width), []
+    for x_t in x.unbind(1):
+        seen = torch.cat([z, x_t], 1)
+        s, ζ = torch.sigmoid(seen @ layer.G.T), torch.sigmoid(seen @ layer.H.T)
+        candidate = torch.tanh(torch.cat([ζ * z, x_t], 1) @ layer.V.T)
+        z = s * z + (1 - s) * (ζ if printed else candidate)
+        states.append(z)
+    return torch.stack(states, 1)

@@ -1,0 +1,79 @@
+"""Claim: an LRU's eigenvalues start evenly spread over a ring if r², not r, is uniform (J 5.2).
+
+    r² ~ Unif[a², b²],  φ ~ Unif[0, 2π]    ⇒    P(|λ| ≤ r) = (r² - a²) / (b² - a²)
+
+Measured: √n times the largest distance between that distribution and the moduli of `units`
+eigenvalues, and likewise for the phases; the larger of the two. Bound: Kolmogorov's √(log(2/p) / 2)
+for p = 10⁻⁶, which Massart (1990) proved for all n. The notes draw r itself uniformly, which
+crowds the inner side, where memories are short. Orvieto et al. (2023), ICML.
+"""
+
+import math
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from chainrule.lab.claim import Picture, Verdict
+from chainrule.models.recurrent.lru import LRU, eigenvalues
+
+SMALLEST, LARGEST = 0.2, 0.99
+BOUND = math.sqrt(math.log(2e6) / 2)
+Law = Callable[[Tensor], Tensor]
+
+
+def check(units: int = 2000, seed: int = 0) -> Verdict:
+    """Even by area."""
+    return verdict(by_area, units, seed)
+
+
+def broken() -> Verdict:
+    """Even by radius, as printed."""
+    return verdict(by_radius, 2000, 0)
+
+
+def verdict(law: Law, units: int, seed: int) -> Verdict:
+    """Moduli and phases of a new layer."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        layer = LRU(1, units, SMALLEST, LARGEST)
+    λ = eigenvalues(layer.ν.detach().double(), layer.φ.detach().double())
+    r, turn = λ.abs().sort().values, (λ.angle() / (2 * math.pi) % 1).sort().values
+    worst = max(distance(law(r)), distance(turn))
+    fine = torch.linspace(SMALLEST, LARGEST, 100, dtype=torch.float64)
+    shown = slice(units // 40, None, max(1, units // 20))
+    shares = torch.linspace(0, 1, units, dtype=torch.float64)
+    return Verdict(
+        predicted=f"√n sup |F_n - F| ≤ {BOUND:.2f}",
+        measured=worst,
+        bound=BOUND,
+        holds=worst <= BOUND,
+        picture=Picture(
+            title="Even over the ring: most eigenvalues lie far out, where memories last",
+            x_label="radius r",
+            y_label="share of eigenvalues with |λ| ≤ r",
+            curves={
+                "r² uniform": (fine.tolist(), by_area(fine).tolist()),
+                "r uniform, as printed": (fine.tolist(), by_radius(fine).tolist()),
+            },
+            points={"a new LRU": (r[shown].tolist(), shares[shown].tolist())},
+        ),
+    )
+
+
+def by_area(r: Tensor) -> Tensor:
+    """(r² - a²) / (b² - a²)."""
+    return (r**2 - SMALLEST**2) / (LARGEST**2 - SMALLEST**2)
+
+
+def by_radius(r: Tensor) -> Tensor:
+    """(r - a) / (b - a)."""
+    return (r - SMALLEST) / (LARGEST - SMALLEST)
+
+
+def distance(values: Tensor) -> float:
+    """√n sup |F_n - F| of sorted values whose law F is uniform on [0, 1] if all is well."""
+    n = len(values)
+    steps = torch.arange(n + 1, dtype=torch.float64) / n
+    gaps = torch.maximum(steps[1:] - values, values - steps[:-1])
+    return math.sqrt(n) * gaps.max().item()

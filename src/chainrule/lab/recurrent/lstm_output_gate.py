@@ -1,0 +1,60 @@
+"""Claim: an LSTM's output gate sees the input and the last output, not its own cell (A 2.4).
+
+    o_t = σ(W_o [h_{t-1}, x_t] + b_o),   h_t = o_t ⊙ tanh C_t         A prints σ(W_o [h_{t-1}, C_t])
+
+Measured: the library's layer takes one step from many cell states C_{t-1}; the largest difference
+of h_t / tanh C_t from the formula. Bound: 1e-12; a quotient of numbers in double precision errs by
+a few 1.1e-16. With C_t in its place the gate would move with the cell; a gate that sees the cell
+besides x_t is the peephole of Gers and Schmidhuber (2000). Hochreiter and Schmidhuber (1997).
+"""
+
+import torch
+
+from chainrule.lab.claim import Picture, Verdict
+from chainrule.models.recurrent import LSTM
+
+BOUND = 1e-12
+WIDTH = 6
+
+
+def check(states: int = 61, seed: int = 0) -> Verdict:
+    """The gate from [h, x]."""
+    return verdict(states, seed, printed=False)
+
+
+def broken() -> Verdict:
+    """The gate from [h, C], as printed."""
+    return verdict(61, 0, printed=True)
+
+
+def verdict(states: int, seed: int, printed: bool) -> Verdict:
+    """One step from cells between -4 and 4, all else equal."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        layer = LSTM(WIDTH, WIDTH).double()
+        x, h = torch.randn(2, 1, WIDTH, dtype=torch.float64).tanh().unbind()
+    cells = torch.linspace(-4, 4, states, dtype=torch.float64)[:, None].expand(-1, WIDTH)
+    x, h = x.expand(states, -1), h.expand(states, -1)
+    with torch.no_grad():
+        _, (h_t, c_t) = layer(x[:, None], (h, cells.contiguous()))
+        W, U, b, c = (t[3 * WIDTH :] for t in layer.kernel.all_weights[0])
+        right, wrong = (torch.sigmoid(seen @ W.T + h @ U.T + b + c) for seen in (x, c_t))
+    gate = h_t / c_t.tanh()
+    worst = (gate - (wrong if printed else right)).abs().max().item()
+    along, one = c_t[:, 0].tolist(), (slice(None), 0)
+    return Verdict(
+        predicted=f"|h_t / tanh C_t - o_t| ≤ {BOUND:g}",
+        measured=worst,
+        bound=BOUND,
+        holds=worst <= BOUND,
+        picture=Picture(
+            title="What a cell shows of itself does not depend on the cell",
+            x_label="cell state C_t",
+            y_label="output gate o_t = h_t / tanh C_t",
+            curves={
+                "from [h, x]": (along, right[one].tolist()),
+                "from [h, C], as printed": (along, wrong[one].tolist()),
+            },
+            points={"the library's layer": (along[::2], gate[one].tolist()[::2])},
+        ),
+    )

@@ -1,0 +1,78 @@
+"""Claim: the eigenvalues of an LRU cannot leave the unit disc, however it is trained (J 5.2).
+
+    λ = exp(-exp ν + i φ)   ⇒   |λ| = exp(-exp ν) < 1   for every ν
+
+Measured: the largest |λ| of LRUs at the start, for ν anywhere in [-30, 30], and after `steps` steps
+of a rate far too large towards targets that grow by 5 % in each time step, which only |λ| > 1 can
+follow. Bound: below 1. In double precision exp(-exp ν) rounds to 1 for ν < -36.7, but never to
+more; single precision has that limit at -16.6. Orvieto et al. (2023), ICML. The notes call the
+layer of Feng et al. (2024), whose eigenvalues are gates in (0, 1), by the same name.
+"""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from chainrule.lab.claim import Picture, Verdict
+from chainrule.models.recurrent.lru import eigenvalues, ring
+from chainrule.nn.scan import scan
+
+UNITS, LENGTH, GROWTH, RATE = 32, 40, 1.05, 0.3
+Parametrisation = Callable[[Tensor, Tensor], Tensor]
+
+
+def check(steps: int = 100, seed: int = 0) -> Verdict:
+    """λ by ν and φ."""
+    return verdict(eigenvalues, steps, seed)
+
+
+def broken() -> Verdict:
+    """|λ| = exp ν: in the disc for ν < 0 alone."""
+    return verdict(lambda ν, φ: torch.polar(torch.exp(ν), φ), 100, 0)
+
+
+def verdict(λ: Parametrisation, steps: int, seed: int) -> Verdict:
+    """Largest modulus at the start, anywhere, and after wild training."""
+    generator = torch.Generator().manual_seed(seed)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        ν, φ = (t.double() for t in ring(UNITS, 0.5, 0.9, 2 * torch.pi))
+    start = λ(ν, φ)
+    wide = 60 * torch.rand(1000, dtype=torch.float64, generator=generator) - 30
+    anywhere = λ(wide, torch.zeros_like(wide))
+    end = trained(λ, ν.requires_grad_(), φ.requires_grad_(), steps)
+    largest = torch.cat([start, anywhere, end]).abs().max().item()
+    turn = torch.linspace(0, 2 * torch.pi, 200)
+    circle = torch.polar(torch.ones(200), turn)
+    return Verdict(
+        predicted="|λ| < 1",
+        measured=largest,
+        bound=1.0,
+        holds=largest < 1,
+        picture=Picture(
+            title="Pulled outwards by its training, an LRU stays in the unit disc",
+            x_label="Re λ",
+            y_label="Im λ",
+            points={
+                "at the start": (start.real.tolist(), start.imag.tolist()),
+                f"after {steps} wild steps": (end.real.tolist(), end.imag.tolist()),
+            },
+            bounds={"|λ| = 1": (circle.real.tolist(), circle.imag.tolist())},
+        ),
+        details={"at the start": start.abs().max().item(), "after": end.abs().max().item()},
+    )
+
+
+def trained(λ: Parametrisation, ν: Tensor, φ: Tensor, steps: int) -> Tensor:
+    """λ after descent on mean |log|h_T| - T log 1.05|: every unit is asked to grow."""
+    optimiser = torch.optim.Adam([ν, φ], lr=RATE)
+    b = torch.zeros(1, LENGTH, len(ν), dtype=torch.complex128)
+    h = torch.ones(1, len(ν), dtype=torch.complex128)
+    goal = LENGTH * torch.tensor(GROWTH, dtype=torch.float64).log()
+    for _ in range(steps):
+        optimiser.zero_grad()
+        reached = scan(λ(ν, φ), b, h)[:, -1].abs().log()
+        (reached - goal).abs().mean().backward()
+        optimiser.step()
+    return λ(ν, φ).detach()
