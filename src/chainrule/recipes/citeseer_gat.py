@@ -2,9 +2,11 @@
 
     h_m = φ(Σ_n q_mn V x_n),    q_mn = softmax_n ρ(uᵀ [V x_m, V x_n])
 
-120 of 3,327 papers have a label. The settings are the paper's, but for the end: all epochs are
-trained, and the weights of the epoch that was most accurate on the validation nodes are kept; the
-paper stops when 100 epochs have brought neither loss nor accuracy forward.
+120 of 3,327 papers have a label. The settings are the paper's, but for the decay and the end. The
+decay, four times as large, is more accurate on the validation nodes: 74.8 against 74.4 %, means of
+four and five seeds that are not among the recorded ones. All epochs are trained, and the weights of
+the epoch that was most accurate on the validation nodes are kept; the paper stops when 100 epochs
+have brought neither loss nor accuracy forward.
 Veličković et al. (2018), ICLR. Notes: J 7.4.
 """
 
@@ -38,7 +40,7 @@ class Recipe(NodeRecipe):
     """Share of inputs, of attention and of what is attended to that is dropped in each step."""
     epochs: int = 1000
     learning_rate: float = 0.005
-    weight_decay: float = 5e-4
+    weight_decay: float = 2e-3
     patience: int = 1000
     monitor: str = "accuracy"
 
