@@ -60,3 +60,12 @@ def test_metrics_agree_with_scikit_learn() -> None:
     assert metrics.r2(g, t) == pytest.approx(peer.r2_score(t, g))
     assert metrics.mae(g, t) == pytest.approx(peer.mean_absolute_error(t, g))
     assert metrics.rmse(g, t) == pytest.approx(peer.root_mean_squared_error(t, g))
+
+
+def test_the_logistic_gradient_is_exact_for_large_logits() -> None:
+    """Softplus would be linear from 20 on."""
+    z = torch.linspace(-40, 40, 81, dtype=torch.float64, requires_grad=True)
+    losses.logistic(z, torch.zeros(81, dtype=torch.int64)).sum().backward()
+    assert z.grad is not None
+    torch.testing.assert_close(z.grad, z.detach().sigmoid(), rtol=1e-14, atol=0)
+    torch.testing.assert_close(1 - z.grad, (-z.detach()).sigmoid(), rtol=0, atol=1e-15)

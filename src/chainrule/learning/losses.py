@@ -37,7 +37,7 @@ def absolute(
 
 def logistic(output: Float[Tensor, " batch"], y: Int[Tensor, " batch"]) -> Float[Tensor, " batch"]:
     """-log σ((2y - 1) f): the notes' form, without overflow for any logit."""
-    return F.softplus((1 - 2 * y) * output)
+    return -F.logsigmoid((2 * y - 1) * output)
 
 
 def cross_entropy(

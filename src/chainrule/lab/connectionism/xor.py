@@ -16,11 +16,13 @@ from chainrule.models.connectionism.perceptron import separable
 from chainrule.models.feedforward.mlp import MLP, xor_network
 
 
+@torch.random.fork_rng()
 def check() -> Verdict:
     """The network of the exercise."""
     return verdict(xor_network())
 
 
+@torch.random.fork_rng()
 def broken() -> Verdict:
     """The same hidden units with one output weight of the wrong sign."""
     network = xor_network()

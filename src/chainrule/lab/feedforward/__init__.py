@@ -1,0 +1,1 @@
+"""Chapter 2, feedforward networks: least squares, what units can do, and what depth adds."""

@@ -1,0 +1,80 @@
+"""Claim: the hidden units of a network may be permuted (J 2.2).
+
+    W₂ φ(W₁x + b₁) + b₂  =  (W₂P⁻¹) φ(PW₁x + Pb₁) + b₂       for every permutation matrix P ∈ ℝᵐˣᵐ
+
+Measured: over random permutations of both hidden layers and all activations, the largest change of
+the outputs, relative to their size. Bound: 1e-13; sums of 50 products in another order.
+The footnote in J asks only that rows and columns of P sum to one. That is not enough: P has to hold
+zeros and ones alone, or φ(Pz) ≠ Pφ(z). And P has as many rows as the layer has units, m.
+"""
+
+from copy import deepcopy
+
+import torch
+from torch import Tensor
+
+from chainrule.lab.claim import Picture, Verdict
+from chainrule.models.feedforward.mlp import MLP
+from chainrule.nn.activations import ACTIVATIONS
+
+ROUNDING = 1e-13
+
+
+def check(permutations: int = 30, width: int = 50, seed: int = 0) -> Verdict:
+    """Zeros and ones."""
+    return verdict(permutations, width, seed, spread=0.0)
+
+
+def broken() -> Verdict:
+    """Rows and columns still sum to one, but every entry is shared a little among all."""
+    return verdict(4, 50, 0, spread=0.1)
+
+
+def verdict(permutations: int, width: int, seed: int, spread: float) -> Verdict:
+    """Changes of the output when a layer is permuted, with the next one and without."""
+    generator = torch.Generator().manual_seed(seed)
+    whole: list[float] = []
+    half: list[float] = []
+    names = list(ACTIVATIONS)
+    for trial in range(permutations):
+        with torch.random.fork_rng():
+            torch.manual_seed(seed * permutations + trial)
+            model = MLP(5, [width, width], 3, names[trial % len(names)]).double()
+        x = torch.randn(20, 5, generator=generator, dtype=torch.float64)
+        P = torch.eye(width, dtype=torch.float64)[torch.randperm(width, generator=generator)]
+        P = (1 - spread) * P + spread / width
+        with torch.no_grad():
+            f = model(x)
+            for changes, follow in ((whole, True), (half, False)):
+                changed = permuted(model, P, follow)(x)
+                changes.append(((changed - f).norm() / f.norm()).item())
+    trials = [float(trial + 1) for trial in range(permutations)]
+    return Verdict(
+        predicted="change of the output = 0",
+        measured=max(whole),
+        bound=ROUNDING,
+        holds=max(whole) <= ROUNDING,
+        picture=Picture(
+            title="Hidden units may change places, if their outgoing weights go with them",
+            x_label="random permutation, number",
+            y_label="change of the output, relative",
+            points={
+                "with the outgoing weights": (trials, whole),
+                "without": (trials, half),
+            },
+            bounds={"rounding": ([trials[0], trials[-1]], [ROUNDING] * 2)},
+            log="y",
+        ),
+        details={"smallest change without": min(half)},
+    )
+
+
+def permuted(model: MLP, P: Tensor, follow: bool) -> MLP:
+    """W₁ → PW₁, b₁ → Pb₁ and W₂ → W₂P⁻¹ for both hidden layers."""
+    model = deepcopy(model)
+    for layer, following in zip(model.layers[:-1], model.layers[1:], strict=True):
+        layer.weight.copy_(P @ layer.weight)  # type: ignore[operator]
+        layer.bias.copy_(P @ layer.bias)  # type: ignore[operator]
+        if follow:
+            following.weight.copy_(following.weight @ torch.linalg.inv(P))  # type: ignore[operator]
+    return model

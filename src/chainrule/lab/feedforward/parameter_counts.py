@@ -1,0 +1,66 @@
+"""Claim: a network d-M-1 has (d + 2) M parameters, 784-256-128-10 has 235,146 (L 10).
+
+    (d + 1) M hidden weights and biases + M output weights = (d + 2) M            with b_0 = 0
+    Σ_l (d_{l-1} + 1) d_l:      785 · 256 + 257 · 128 + 129 · 10 = 235,146
+
+Measured: the largest difference between the formulas and the numbers that a model of the library
+holds. Bound: exactly 0.
+"""
+
+import torch
+
+from chainrule.lab.claim import Picture, Verdict
+from chainrule.models.feedforward.mlp import MLP
+
+WIDTHS = (1, 2, 5, 10, 30, 100, 300)
+INPUTS = (1, 10, 100, 784)
+DIGITS = 235_146
+
+
+def check() -> Verdict:
+    """Without the bias of the output, as in the notes."""
+    return verdict(output_bias=False)
+
+
+def broken() -> Verdict:
+    """With it, there is one more."""
+    return verdict(output_bias=True)
+
+
+@torch.random.fork_rng()
+def verdict(output_bias: bool) -> Verdict:
+    """Numbers held by models of many sizes."""
+    counted = {
+        d: [held(MLP(d, [M], 1, initialisation="zero", output_bias=output_bias)) for M in WIDTHS]
+        for d in INPUTS
+    }
+    wrong = max(
+        abs(count - (d + 2) * M)
+        for d, counts in counted.items()
+        for M, count in zip(WIDTHS, counts, strict=True)
+    )
+    digits = held(MLP(784, [256, 128], 10, initialisation="zero"))
+    wrong = max(wrong, abs(digits - DIGITS))
+    widths = [float(M) for M in WIDTHS]
+    return Verdict(
+        predicted="(d + 2) M and 235,146",
+        measured=float(wrong),
+        bound=0.0,
+        holds=wrong == 0,
+        picture=Picture(
+            title="A shallow network has d + 2 parameters for every hidden unit",
+            x_label="hidden units M",
+            y_label="parameters",
+            curves={f"d = {d}": (widths, [(d + 2) * M for M in widths]) for d in INPUTS},
+            points={
+                **{f"d = {d}": (widths, [float(c) for c in all_]) for d, all_ in counted.items()},
+                "784-256-128-10": ([256.0 + 128.0], [float(digits)]),
+            },
+            log="xy",
+        ),
+        details={"784-256-128-10": float(digits)},
+    )
+
+
+def held(model: MLP) -> int:
+    return sum(parameter.numel() for parameter in model.parameters())

@@ -1,0 +1,62 @@
+"""Claim: m hyperplanes in general position cut ℝⁿ into Σ_{i≤n} C(m, i) regions (J 2.5).
+
+    R(m) = Σ_{i=0}^{min(n, m)} C(m, i)  ≤  2ᵐ            general position; else fewer
+
+Measured: the largest difference between R(m) and the regions of a ReLU layer with random weights,
+found one by one by linear programs, for n = 1 … `dimensions` and m = 1, 3, … `units`.
+Bound: exactly 0; Gaussian weights are in general position with probability 1. Zaslavsky (1975).
+"""
+
+import torch
+
+from chainrule.lab.claim import Picture, Verdict
+from chainrule.nn.regions import layer_regions, zaslavsky
+
+
+def check(dimensions: int = 3, units: int = 7, seed: int = 0) -> Verdict:
+    """Hyperplanes anywhere."""
+    return verdict(dimensions, units, seed, offset=1.0)
+
+
+def broken() -> Verdict:
+    """All through the origin."""
+    return verdict(2, 5, 0, offset=0.0)
+
+
+def verdict(dimensions: int, units: int, seed: int, offset: float) -> Verdict:
+    """Regions counted one by one against the formula."""
+    generator = torch.Generator().manual_seed(seed)
+    sizes = range(1, units + 1, 2)
+    counted = {
+        n: [regions(m, n, offset, generator) for m in sizes] for n in range(1, dimensions + 1)
+    }
+    worst = max(
+        abs(count - zaslavsky(m, n))
+        for n, counts in counted.items()
+        for m, count in zip(sizes, counts, strict=True)
+    )
+    m_axis = [float(m) for m in sizes]
+    return Verdict(
+        predicted="counted - Σ_{i≤n} C(m, i) = 0",
+        measured=float(worst),
+        bound=0.0,
+        holds=worst == 0,
+        picture=Picture(
+            title="A layer of ReLUs has far fewer regions than on-off patterns",
+            x_label="units of the layer, m",
+            y_label="regions",
+            curves={f"n = {n}": (m_axis, [float(zaslavsky(m, n)) for m in sizes]) for n in counted},
+            points={
+                f"n = {n}": (m_axis, [float(c) for c in counts]) for n, counts in counted.items()
+            },
+            bounds={"2ᵐ patterns": (m_axis, [2.0**m for m in sizes])},
+            log="y",
+        ),
+        details={"regions found": float(sum(map(sum, counted.values())))},
+    )
+
+
+def regions(m: int, n: int, offset: float, generator: torch.Generator) -> int:
+    W = torch.randn(m, n, generator=generator, dtype=torch.float64)
+    b = torch.randn(m, generator=generator, dtype=torch.float64)
+    return len(layer_regions(W, offset * b))

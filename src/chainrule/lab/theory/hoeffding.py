@@ -1,0 +1,68 @@
+"""Claim: the mean of n independent values in [0, 1] misses its expectation by t rarely (A 5).
+
+    P(|mean - μ| ≥ t) ≤ 2 exp(-2 n t²)
+
+Measured: the share of means that miss by t or more, for coins of several biases, uniform values and
+several n and t; how many standard errors it lies above the bound, at most.
+Bound: 5; a binomial share passes it once in 10⁶ draws or less. Hoeffding (1963), JASA 58.
+"""
+
+import torch
+from torch import Tensor
+
+from chainrule.lab.claim import Picture, Verdict
+from chainrule.models.theory.bounds import hoeffding
+
+LEVEL = 5.0
+NUMBERS = (10, 40, 160)
+BIASES = (0.05, 0.3, 0.5)
+SCALED = tuple(k / 4 for k in range(1, 9))  # t √n
+
+
+def check(trials: int = 4000, seed: int = 0) -> Verdict:
+    """Independent values."""
+    return verdict(trials, seed, repeated=1)
+
+
+def broken() -> Verdict:
+    """Every value counted five times: there are fewer than n independent ones."""
+    return verdict(4000, 0, repeated=5)
+
+
+def verdict(trials: int, seed: int, repeated: int) -> Verdict:
+    """Tails of means against the bound."""
+    generator = torch.Generator().manual_seed(seed)
+    worst, curves, points = -float("inf"), {}, {}
+    for n in NUMBERS:
+        u = torch.rand(trials, n // repeated, generator=generator).repeat(1, repeated)
+        deviations = [(u.mean(1) - 0.5).abs()]
+        deviations += [((u < p).double().mean(1) - p).abs() for p in BIASES]
+        for deviation in deviations:
+            for t in (c / n**0.5 for c in SCALED):
+                share, bound = tail(deviation, t), hoeffding(n, t)
+                error = (bound * (1 - bound) / trials) ** 0.5 + 1 / trials
+                worst = max(worst, (share - bound) / error)
+        t_axis = [c / n**0.5 for c in SCALED]
+        fine = [k / 100 / n**0.5 for k in range(25, 201)]
+        curves[f"bound, n = {n}"] = (fine, [hoeffding(n, t) for t in fine])
+        points[f"coins, n = {n}"] = (t_axis, [tail(deviations[-1], t) for t in t_axis])
+    return Verdict(
+        predicted="P(|mean - μ| ≥ t) ≤ 2 exp(-2nt²)",
+        measured=worst,
+        bound=LEVEL,
+        holds=worst <= LEVEL,
+        picture=Picture(
+            title="Means of fair coins stay below Hoeffding's bound",
+            x_label="deviation t",
+            y_label="P(|mean - ½| ≥ t)",
+            curves=curves,
+            points=points,
+            log="y",
+        ),
+        details={"means drawn": float(trials * len(NUMBERS) * (1 + len(BIASES)))},
+    )
+
+
+def tail(deviation: Tensor, t: float) -> float:
+    """Share of deviations of at least t; a rounding's width below it counts too."""
+    return (deviation >= t - 1e-9).double().mean().item()
