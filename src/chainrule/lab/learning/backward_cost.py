@@ -1,0 +1,102 @@
+"""Claim: all gradients cost two forward passes at most, whatever the number of weights (L, J 3.1).
+
+    forward    h ↦ W h               n m multiply-adds per layer
+    backward   δ ↦ Wᵀ δ and δ hᵀ     2 n m, but n m in the first layer, which passes nothing on
+    backward / forward  =  2 - first layer / all layers  ≤  2
+
+Measured: multiply-adds, counted while models of the library run forward and backward; the largest
+ratio. Bound: 2, and for MLPs exactly the formula: counts do not round. Differences would cost a
+forward pass per weight. The notes' "cost independent of the number of parameters" holds of the
+ratio only (L "Backprop as Reverse-Mode Differentiation"). Baur and Strassen (1983): f and
+all its derivatives take at most 3 times the multiplications of f, for any f.
+"""
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import torch
+from torch import Tensor, nn
+from torch.utils.flop_counter import FlopCounterMode
+
+from chainrule.lab.claim import Picture, Verdict
+from chainrule.models.feedforward.mlp import MLP
+from chainrule.registry import find
+
+HIDDEN = ((4,), (8, 8), (32,), (32, 32, 32), (128, 64), (256,) * 3, (512,) * 4, (1024,) * 2)
+OTHERS = ("gcn", "elman", "vit", "transformer", "unet", "lenet", "resnet", "pointnet")
+Sweep = Callable[[nn.Module, Tensor], None]
+
+
+def check() -> Verdict:
+    """One backward sweep of autograd."""
+    return verdict(backward, HIDDEN, OTHERS)
+
+
+def broken() -> Verdict:
+    """One difference per weight."""
+    return verdict(differences, HIDDEN[:2], ())
+
+
+def verdict(sweep: Sweep, hidden: tuple[tuple[int, ...], ...], others: tuple[str, ...]) -> Verdict:
+    """Costs in forward passes, dense networks of 10 inputs and outputs first."""
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        dense = [cost(sweep, MLP(10, widths, 10), torch.randn(2, 10)) for widths in hidden]
+        rest = [cost(sweep, *find("models", name).load().example()) for name in others]
+    off = max(abs(d[1] - formula([10, *w, 10])) for d, w in zip(dense, hidden, strict=True))
+    largest = max(ratio for _, ratio in dense + rest)
+    weights = [number for number, _ in dense + rest]
+    span = [min(weights), max(weights)]
+    return Verdict(
+        predicted="backward / forward = 2 - first layer / all layers ≤ 2",
+        measured=largest,
+        bound=2.0,
+        holds=largest <= 2 and off == 0,
+        picture=Picture(
+            title="Two forward passes buy the whole gradient, however many the weights",
+            x_label="number of weights",
+            y_label="cost of the gradient in forward passes",
+            points={
+                "MLPs": ([n for n, _ in dense], [ratio for _, ratio in dense]),
+                "other models": ([n for n, _ in rest], [ratio for _, ratio in rest]),
+            },
+            bounds={"bound": (span, [2.0, 2.0]), "one difference per weight": (span, span)},
+            log="xy",
+        ),
+        details={"from the formula": off},
+    )
+
+
+def formula(sizes: list[int]) -> float:
+    """(2 Σ n m - n_1 m_1) / Σ n m."""
+    products = [n * m for n, m in pairwise(sizes)]
+    return (2 * sum(products) - products[0]) / sum(products)
+
+
+def cost(sweep: Sweep, model: nn.Module, x: Tensor) -> tuple[float, float]:
+    """Number of weights, and the sweep's multiply-adds per multiply-add of a forward pass."""
+    once = counted(lambda: model(x))
+    both = counted(lambda: sweep(model, x))
+    return float(sum(p.numel() for p in model.parameters())), (both - once) / once
+
+
+def counted(compute: Callable[[], object]) -> int:
+    with FlopCounterMode(display=False) as counter:
+        compute()
+    return counter.get_total_flops() // 2
+
+
+def backward(model: nn.Module, x: Tensor) -> None:
+    """Forward, then all gradients at once."""
+    model(x).sum().backward()
+
+
+def differences(model: nn.Module, x: Tensor) -> None:
+    """Forward, then once more for every weight, moved a little."""
+    model(x)
+    for p in model.parameters():
+        for place in range(p.numel()):
+            with torch.no_grad():
+                p.view(-1)[place] += 1e-4
+                model(x)
+                p.view(-1)[place] -= 1e-4

@@ -1,0 +1,66 @@
+"""Claim: under a constant gradient δ, momentum's step grows to η δ/(1 - β) (J 3.3).
+
+    θ_t = θ_{t-1} - η δ + β (θ_{t-1} - θ_{t-2})
+    ⇒   θ_{t-1} - θ_t  =  η δ Σ_{k=0}^{t-1} βᵏ  =  η δ (1 - βᵗ)/(1 - β)
+
+Measured: the steps of the library's `momentum` for several β; the largest relative difference from
+the formula. Bound: 1e-10. A step is the difference of two positions of up to `steps` / (1 - β) of
+its first length, so that six of sixteen digits may cancel. J prints the sum from k = 1 to t - 1,
+which leaves out the gradient of the moment: its first step would be 0. Polyak (1964).
+"""
+
+import torch
+from torch import nn
+
+from chainrule.lab.claim import Picture, Verdict
+from chainrule.learning.optimisers import optimiser
+
+BOUND = 1e-10
+BETAS = (0.5, 0.9, 0.95)
+RATE = 0.1
+GRADIENT = 2.0
+
+
+def check(steps: int = 60) -> Verdict:
+    """The sum from k = 0."""
+    return verdict(steps, first=0)
+
+
+def broken() -> Verdict:
+    """The sum from k = 1, as printed."""
+    return verdict(60, first=1)
+
+
+def verdict(steps: int, first: int) -> Verdict:
+    """Steps one by one against the geometric sum."""
+    t = torch.arange(1, steps + 1, dtype=torch.float64)
+    found = {beta: taken(beta, steps) for beta in BETAS}
+    expected = {beta: RATE * GRADIENT * (beta**first - beta**t) / (1 - beta) for beta in BETAS}
+    worst = max((expected[b] / found[b] - 1).abs().max().item() for b in BETAS)
+    numbers = t.tolist()
+    unit = RATE * GRADIENT
+    return Verdict(
+        predicted="t-th step = η δ (1 - βᵗ)/(1 - β)",
+        measured=worst,
+        bound=BOUND,
+        holds=worst <= BOUND,
+        picture=Picture(
+            title="A steady slope: momentum's steps grow to 1/(1 - β) times the plain one",
+            x_label="step t",
+            y_label="length of the step in units of η δ",
+            curves={f"β = {b}": (numbers, (expected[b] / unit).tolist()) for b in BETAS},
+            points={f"β = {b}": (numbers[::3], (found[b] / unit).tolist()[::3]) for b in BETAS},
+        ),
+    )
+
+
+def taken(beta: float, steps: int) -> torch.Tensor:
+    """Lengths of the optimiser's steps."""
+    theta = nn.Parameter(torch.zeros(1, dtype=torch.float64))
+    chosen = optimiser("momentum", [theta], RATE, momentum=beta)
+    path = [theta.item()]
+    for _ in range(steps):
+        theta.grad = torch.full_like(theta, GRADIENT)
+        chosen.step()
+        path.append(theta.item())
+    return -torch.tensor(path, dtype=torch.float64).diff()

@@ -1,0 +1,98 @@
+"""Claim: a Jacobian takes a sweep per input forward, or a sweep per output backward (L, J 3.1).
+
+    J = ∂f/∂x ∈ ℝᵐˣⁿ     forward mode   J e_i,   i = 1 … n:     3 n passes
+                         reverse mode   Jᵀ e_k,  k = 1 … m:     3 m + 1 passes
+
+Measured: multiply-adds of the library's tangents and co-states while they compute the Jacobian of
+networks with n + m = `total`, in forward passes; the largest distance from the formulas. A sweep
+is three passes, z with ḣ and Ẇ, or z with p and ∇W; reverse mode needs the states of all layers
+first. Bound: exactly 0 for the counts; both Jacobians agree to 1e-12 of their largest entry, which
+double precision keeps. A loss has m = 1 output and a million inputs, so networks learn in reverse
+(L "Backprop as Reverse-Mode Differentiation"). Linnainmaa (1976).
+"""
+
+from itertools import pairwise
+
+import torch
+from torch import Tensor
+
+from chainrule.errors import InputError
+from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.learning.backward_cost import counted
+from chainrule.learning.backpropagation import Layer, costates, dense, forward, states, tangents
+
+ROUNDING = 1e-12
+BLOCKS = [dense("tanh"), dense("tanh"), dense("identity")]
+
+
+def check(total: int = 32, hidden: int = 16, seed: int = 0) -> Verdict:
+    """Networks of 1, 4, 7 … inputs."""
+    return verdict(total, hidden, seed, swapped=False)
+
+
+def broken() -> Verdict:
+    """A backward sweep per input, a forward sweep per output."""
+    return verdict(16, 8, 0, swapped=True)
+
+
+def verdict(total: int, hidden: int, seed: int, swapped: bool) -> Verdict:
+    """Costs by the number of inputs against 3 n and 3 m + 1."""
+    if total < 2:
+        raise InputError(f"--total must be at least 2, one input and one output, got {total}")
+    generator = torch.Generator().manual_seed(seed)
+    inputs = list(range(1, total, max(1, total // 10)))
+    found = [costs(n, total - n, hidden, generator) for n in inputs]
+    sweeps = [(total - n, n) if swapped else (n, total - n) for n in inputs]
+    off = max(
+        max(abs(ahead - 3 * n), abs(back - 3 * m - 1))
+        for (ahead, back, _), (n, m) in zip(found, sweeps, strict=True)
+    )
+    apart = max(difference for _, _, difference in found)
+    x = [float(n) for n in inputs]
+    return Verdict(
+        predicted="forward 3 n, reverse 3 m + 1 passes",
+        measured=off,
+        bound=0.0,
+        holds=off == 0 and apart <= ROUNDING,
+        picture=Picture(
+            title="Few inputs: forward mode. Few outputs, such as one loss: reverse mode",
+            x_label=f"inputs n of {total} inputs and outputs",
+            y_label="cost of the Jacobian in forward passes",
+            curves={
+                "forward mode": (x, [3.0 * n for n, _ in sweeps]),
+                "reverse mode": (x, [3.0 * m + 1 for _, m in sweeps]),
+            },
+            points={
+                "forward mode": (x, [ahead for ahead, _, _ in found]),
+                "reverse mode": (x, [back for _, back, _ in found]),
+            },
+            marks={"n = m": total / 2},
+        ),
+        details={"between the Jacobians": apart},
+    )
+
+
+def costs(n: int, m: int, hidden: int, generator: torch.Generator) -> tuple[float, float, float]:
+    """Multiply-adds forward and in reverse, in passes, and how far their results differ."""
+    layers = [
+        Layer(*(torch.randn(*s, dtype=torch.float64, generator=generator) for s in ((b, a), (b,))))
+        for a, b in pairwise([n, hidden, hidden, m])
+    ]
+    x = torch.randn(1, n, dtype=torch.float64, generator=generator)
+    still = [Layer(*map(torch.zeros_like, layer)) for layer in layers]
+    columns: list[Tensor] = []
+    rows: list[Tensor] = []
+
+    def ahead() -> None:
+        for e_i in torch.eye(n, dtype=x.dtype):
+            columns.append(tangents(layers, x, still, e_i[None], "tanh")[0])
+
+    def back() -> None:
+        seen = states(BLOCKS, layers, x)
+        for e_k in torch.eye(m, dtype=x.dtype):
+            rows.append(costates(BLOCKS, layers, seen, e_k[None]).p[0][0])
+
+    once = counted(lambda: forward(layers, x, "tanh"))
+    passes = counted(ahead) / once, counted(back) / once
+    J = torch.stack(rows)
+    return *passes, ((torch.stack(columns, 1) - J).abs().max() / J.abs().max()).item()
