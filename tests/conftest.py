@@ -21,6 +21,7 @@ settings.register_profile("steady", deadline=None, derandomize=True, max_example
 settings.load_profile("steady")
 torch.set_num_threads(1)
 SHARED = Path(__file__).parents[2] / "shared" / "data"
+ANIMALS = [("dog", "ran"), ("cat", "walked"), ("bird", "flew"), ("fish", "swam")]
 CIFAR10_MAKER = SHARED.with_name("tools") / "cifar10_from_package.py"
 
 
@@ -52,6 +53,47 @@ def few_reviews(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(imdb, "REVIEWS", 100)
         yield folder
+
+
+@pytest.fixture(scope="session")
+def few_texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with made-up sentences, tagged and asked about, in the layouts of EWT and SQuAD.
+
+    Animals do things at places: "the dog ran to the park", of which may be asked "who ran?".
+    """
+    folder = tmp_path_factory.mktemp("texts")
+    (folder / "ud_english_ewt").mkdir()
+    (folder / "squad").mkdir()
+    draw = random.Random(0)
+
+    def sentence() -> list[tuple[str, str]]:
+        noun, verb = draw.choice(ANIMALS)
+        place = draw.choice(["park", "lake", "hill"])
+        words = [("The", "DET"), (noun, "NOUN"), (verb, "VERB"), ("to", "ADP"), ("the", "DET")]
+        return [*words, (place, "NOUN"), (".", "PUNCT")]
+
+    for part, number in (("train", 90), ("dev", 20), ("test", 20)):
+        blocks = []
+        for k in range(number):
+            rows = enumerate(sentence(), 1)
+            lines = ["# newdoc id = d"] if k % 5 == 0 else []
+            lines += [f"{i}\t{word}\t_\t{tag}\t_\t_\t_\t_\t_\t_" for i, (word, tag) in rows]
+            blocks.append("\n".join(lines))
+        path = folder / "ud_english_ewt" / f"en_ewt-ud-{part}.conllu.gz"
+        path.write_bytes(gzip.compress(("\n\n".join(blocks) + "\n\n").encode(), mtime=0))
+    articles = []
+    for k in range(24):
+        paragraphs = []
+        for _ in range(3):
+            noun, verb = draw.choice(ANIMALS)
+            passage = f"Yesterday the {noun} {verb} to the {draw.choice(['park', 'hill'])}. " * 2
+            answer = {"answer_start": passage.index(noun), "text": noun}
+            asked = {"question": f"Who {verb}?", "id": "q", "answers": [answer]}
+            paragraphs.append({"context": passage.strip(), "qas": [asked]})
+        articles.append({"title": f"article {k}", "paragraphs": paragraphs})
+    content = json.dumps({"data": articles, "version": "1.1"})
+    (folder / "squad" / "dev-v1.1.json").write_text(content, "utf-8")
+    return folder
 
 
 @pytest.fixture(scope="session")

@@ -30,7 +30,7 @@ BIG = {
     "cora",
 }
 CONVOLVING = {"cnn", "lenet", "resnet20", "plain20", "unet"}  # too slow for whole data sets
-CONVOLVING |= {"deepsets", "pointnet"}
+CONVOLVING |= {"deepsets", "pointnet", "vit"}
 TEXT = {"shakespeare", "multi30k"}
 TRIED = {"epochs": 1, "epoch_steps": 160, "warm_up": 100, "episodes": 2, "test_episodes": 2}
 SMALL: dict[str, dict[str, object]] = {
@@ -56,6 +56,26 @@ SMALL: dict[str, dict[str, object]] = {
         f"multi30k-{kind}": {"epochs": 1, "width": 8, "embedding": 8, "beam": 2}
         for kind in ("gru", "bahdanau")
     },
+    **{
+        name: {
+            "epochs": 1,
+            "epoch_steps": 2,
+            "context": 16,
+            "width": 8,
+            "depth": 1,
+            "heads": 2,
+            "batch_size": 2,
+        }
+        for name in ("gpt", "shakespeare-gpt", "shakespeare-gpt-half-hour")
+    },
+    "multi30k-transformer": {
+        "epochs": 1,
+        "width": 8,
+        "depth": 1,
+        "heads": 2,
+        "hidden": 8,
+        "beam": 2,
+    },
     "mnist-pointnet": {"features": 16, "visible": 32},
     "modelnet10-pointnet": {"features": 16, "visible": 64},
     "parts-pointnet": {"features": 16},
@@ -68,6 +88,13 @@ SMALL: dict[str, dict[str, object]] = {
     "gridworld-q-learning": {"agents": 2, "epochs": 1, "epoch_steps": 50},
     "spam-tuned": {"tricks": ("dropout",), "table_folds": 2, "repeats": 1, "members": 2},
 }
+BERT: dict[str, object] = {"pieces": 120, "length": 32, "width": 8, "depth": 1, "heads": 2}
+SMALL |= {
+    "bert-pretrain": BERT | {"text": ("ewt", "squad"), "epochs": 1},
+    "imdb-bert": BERT | {"pieces": 150, "labelled": 20},
+    "ewt-bert": BERT,
+    "squad-bert": BERT,
+}
 every_recipe = pytest.mark.parametrize("entry", RECIPES, ids=lambda entry: entry.name)
 
 
@@ -78,6 +105,8 @@ def data(entry: Entry, request: pytest.FixtureRequest) -> Path | None:
         return request.getfixturevalue("cifar10_data")
     if entry.name.startswith("imdb-"):
         return request.getfixturevalue("few_reviews")
+    if entry.name in ("bert-pretrain", "ewt-bert", "squad-bert"):
+        return request.getfixturevalue("few_texts")
     needed = entry.name.split("-")[0] in BIG or entry.name == "digits-unet"
     return request.getfixturevalue("big_data") if needed else None
 
@@ -89,8 +118,8 @@ def recipe(
     """The recipe at a size for tests."""
     settings: dict[str, object] = dict(SMALL.get(entry.name, {}))
     kind = entry.load().Recipe
-    if entry.name.split("-")[0] in TEXT:
-        monkeypatch.setattr("chainrule.recipes.characters.WRITTEN", 20)
+    if entry.name.split("-")[0] in TEXT or entry.name == "gpt":
+        monkeypatch.setattr("chainrule.recipes.language.WRITTEN", 20)
     if entry.name.split("-")[-1] in CONVOLVING or entry.name.split("-")[0] in TEXT:
         few = first_examples(kind().data(data))
         monkeypatch.setattr(kind, "data", lambda self, folder: few)
@@ -105,6 +134,10 @@ def recipe(
         nodes.write_text("id,a,y\n" + "\n".join(f"{i},{i % 7},{'xz'[i % 2]}" for i in range(60)))
         edges.write_text("from,to\n" + "\n".join(f"{i},{i + 2}" for i in range(58)))
         settings |= {"nodes": str(nodes), "edges": str(edges), "target": "y", "epochs": 1}
+    if entry.name == "gpt":
+        text = tmp_path / "text.txt"
+        text.write_text("to be or not to be, that is the question. " * 10)
+        settings |= {"text": str(text)}
     if entry.name == "mnist-distill":
         teacher = find("recipes", "mnist-logistic").load().Recipe(epochs=1, batch_size=2048)
         begin("mnist-logistic", teacher, tmp_path / "teacher", data)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from chainrule.data import encoder_from_json
 from chainrule.data.wordpiece import (
     CLS,
     MASK,
@@ -72,8 +73,12 @@ def test_texts_come_back(pieces: WordPiece) -> None:
 
 
 def test_rows_are_framed_cut_and_filled_up(pieces: WordPiece) -> None:
-    rows = pieces.encode_texts(["the cat", "the " * 50])
+    rows = pieces.encode_texts(["the cat", "cat " * 20 + "the " * 20])
     assert rows.shape == (2, 12)
+    cat, the = pieces.numbers["cat"], pieces.numbers["the"]
+    assert rows[1].tolist() == [CLS, *[cat] * 5, *[the] * 5, SEP], "both ends are kept"
+    with pytest.raises(InputError, match="expected words, got '  '"):
+        pieces.encode_texts(["the cat", "  "])
     assert rows[0, 0] == CLS and (rows[0] == SEP).sum() == 1 and not rows[0, -1]
     assert rows[1, 0] == CLS and rows[1, -1] == SEP and PAD not in rows[1]
 
@@ -101,20 +106,43 @@ def test_answers_are_found_again_in_the_passage(pieces: WordPiece) -> None:
 def test_json_on_disk(pieces: WordPiece, tmp_path: Path) -> None:
     pieces.save(tmp_path / "pieces.json")
     again = read_wordpiece(tmp_path / "pieces.json")
-    assert again.tokens == pieces.tokens and again.length == 12 and again.lower
+    assert again == pieces == encoder_from_json(pieces.to_json())
+    assert again != WordPiece(pieces.tokens, 13)
     assert torch.equal(again.encode_texts(TEXTS), pieces.encode_texts(TEXTS))
     assert json.loads((tmp_path / "pieces.json").read_text("utf-8"))["kind"] == "wordpiece"
     (tmp_path / "lines.txt").write_text("the cat\n\na dog\n", "utf-8")
     assert len(pieces.encode_file(tmp_path / "lines.txt")) == 2
 
 
+def test_the_published_vocabulary_has_its_marks_elsewhere(tmp_path: Path) -> None:
+    """BERT's vocab.txt: [PAD], places nobody uses, [UNK] to [MASK] from 100 on, then pieces."""
+    from transformers import BertTokenizer
+
+    unused = [f"[unused{k}]" for k in range(99)]
+    words = ["the", "dog", "##s", "ran", ".", "a"]
+    lines = ["[PAD]", *unused, *SPECIAL[1:], *words]
+    (tmp_path / "vocab.txt").write_text("\n".join(lines) + "\n", "utf-8")
+    pieces = read_wordpiece(tmp_path / "vocab.txt", length=10)
+    assert (pieces.unk, pieces.cls, pieces.sep, pieces.mask) == (100, 101, 102, 103)
+    text = "The dogs ran [MASK] zebra."
+    published = BertTokenizer(str(tmp_path / "vocab.txt"))
+    row = pieces.encode_texts([text])[0].tolist()
+    assert row == published(text, padding="max_length", max_length=10)["input_ids"]
+    asked = pieces.encode_question("a dog", "the dog ran")
+    both = published("a dog", "the dog ran")
+    assert asked.tokens == both["input_ids"] and asked.segments == both["token_type_ids"]
+    assert pieces.decode(row) == "the dogs ran [MASK] [UNK]."
+
+
 def test_what_is_no_vocabulary_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"begin with \[PAD\], \[UNK\]"):
+    with pytest.raises(InputError, match=r"\[PAD\] the first and \[UNK\], "):
         WordPiece(["a", "b"])
+    with pytest.raises(InputError, match=r"\[PAD\] the first"):
+        WordPiece(["a", *SPECIAL])
     with pytest.raises(InputError, match="a size of 45 or more"):
         train_wordpiece(TEXTS, size=20)
     with pytest.raises(InputError, match="letters in them"):
         train_wordpiece([" "], size=20)
     (tmp_path / "bad.json").write_text("[1]", "utf-8")
-    with pytest.raises(InputError, match="is not a vocabulary"):
+    with pytest.raises(InputError, match="is neither a vocabulary"):
         read_wordpiece(tmp_path / "bad.json")

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from chainrule.models.connectionism.hopfield import Hopfield
 from chainrule.models.convolution import ResNet
+from chainrule.nn.attention import SelfAttention
 from chainrule.nn.counting import (
     Layer,
     convolution_parameters,
@@ -122,3 +123,10 @@ def test_few_parameters_of_a_resnet_are_dense() -> None:
         layers = count(ResNet.imagenet(50), torch.zeros(1, 3, 64, 64))
     dense = sum(layer.parameters for layer in layers if layer.kind == "Linear")
     assert (dense, sum(layer.parameters for layer in layers)) == (2_049_000, 25_557_032)
+
+
+def test_the_products_inside_fused_attention_count() -> None:
+    """Four maps of n d² each, then Q Kᵀ and A V of n² d; torch's counter leaves out the kernel."""
+    n, d = 64, 16
+    layers = count(SelfAttention(d, 2), torch.randn(2, n, d))
+    assert sum(layer.multiply_adds for layer in layers) == 4 * n * d**2 + 2 * n**2 * d

@@ -101,6 +101,26 @@ def test_samples_follow_the_probabilities_and_the_temperature() -> None:
     assert draw(logits, 5.0, top_k=2).max() == 1
 
 
+def test_samples_stay_in_the_nucleus() -> None:
+    logits = torch.tensor([0.5, 0.3, 0.2]).log().expand(5_000, -1)
+    generator = torch.Generator().manual_seed(0)
+    share = draw(logits, 1.0, 0, generator, top_p=0.7).bincount(minlength=3) / len(logits)
+    torch.testing.assert_close(share, torch.tensor([0.625, 0.375, 0.0]), atol=0.02, rtol=0)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
+def test_beams_take_log_probabilities_of_any_precision(dtype: torch.dtype) -> None:
+    step, state = chain(3, 0)
+
+    def other(tokens: Tensor, before: State) -> tuple[Tensor, State]:
+        log_p, after = step(tokens, before)
+        return log_p.to(dtype), after
+
+    rounded = beam_search(other, state, 3, ENDS, 2)
+    if dtype == torch.float64:
+        assert torch.equal(rounded, beam_search(step, state, 3, ENDS, 2))
+
+
 def test_the_same_seed_writes_the_same_and_feeds_on_what_it_wrote() -> None:
     step, state = chain(2, 0)
     first, after = step(torch.full((2,), BEGIN), state)
@@ -117,7 +137,10 @@ def test_bad_numbers_are_refused() -> None:
     step, state = chain(1, 0)
     with pytest.raises(InputError, match="a beam of one or more"):
         beam_search(step, state, 1, ENDS, 0)
-    with pytest.raises(InputError, match="got -1 and 0"):
+    with pytest.raises(InputError, match="got -1, 0 and 1"):
         draw(torch.zeros(1, 3), -1.0)
     with pytest.raises(InputError, match="top-k of 0 or more"):
         draw(torch.zeros(1, 3), 1.0, -2)
+    for top_p in (0.0, 1.1, float("nan")):
+        with pytest.raises(InputError, match="top-p above 0 up to 1"):
+            draw(torch.zeros(1, 3), top_p=top_p)

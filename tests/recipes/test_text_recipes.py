@@ -96,6 +96,7 @@ def test_the_same_seed_writes_the_same_text(runs: Path, capsys: pytest.CaptureFi
     sure = answer(f"{run} --temperature 0 --seed 1", capsys)
     assert sure == answer(f"{run} --temperature 0 --seed 2", capsys)
     assert sure == answer(f"{run} --top-k 1 --seed 3", capsys)
+    assert sure == answer(f"{run} --top-p 0.01 --seed 3", capsys)
 
 
 def test_samples_and_translations_lie_in_the_run_folder(runs: Path) -> None:
@@ -145,6 +146,8 @@ def test_what_cannot_be_written_or_read_is_refused(
         (f"generate {writer} --temperature -1", "must be 0 or more"),
         (f"generate {writer} --temperature nan", "must be 0 or more"),
         (f"generate {writer} --top-k -1", "must be 0 or more"),
+        (f"generate {writer} --top-p 0", "--top-p must be above 0 and at most 1"),
+        (f"generate {writer} --top-p nan", "--top-p must be above 0 and at most 1"),
         (f"generate {writer} --seed -1", "--seed must be from 0"),
         (f"generate {runs}", "is not a run folder"),
         (f"predict {writer} 'to be'", "chainrule generate"),
@@ -155,7 +158,7 @@ def test_what_cannot_be_written_or_read_is_refused(
 
 def test_settings_for_single_labels_are_refused() -> None:
     with pytest.raises(InputError, match="a translation has one per word"):
-        multi30k_bahdanau.Recipe(label_smoothing=0.1)
+        multi30k_bahdanau.Recipe(class_weights="balanced")
     with pytest.raises(InputError, match="--beam must be at least 1"):
         multi30k_bahdanau.Recipe(beam=0)
     with pytest.raises(InputError, match="--strengths must be numbers above 0"):
@@ -217,6 +220,7 @@ def test_words_are_written_with_spaces() -> None:
             temperature: float = 1.0,
             top_k: int = 0,
             generator: torch.Generator | None = None,
+            top_p: float = 1.0,
             never: Sequence[int] = (),
         ) -> torch.Tensor:
             return prompt.repeat(number)

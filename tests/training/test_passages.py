@@ -160,7 +160,7 @@ def test_patience_keeps_the_best_weights() -> None:
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"context": 0}, "--context must be at least 1"),
+        ({"context": 0}, "--context must be at least 2"),
         ({"epoch_steps": 0}, "--epoch-steps must be at least 1"),
         ({"last_rate": 1.5}, "--last-rate must be at most 1"),
         ({"beta_2": 1.0}, "--beta-2 below 1"),

@@ -25,6 +25,8 @@ class Generate:
     """Below 1 the likely becomes likelier; 0 takes the likeliest each time."""
     top_k: int = 0
     """Draw among this many likeliest tokens only; 0: among all."""
+    top_p: float = 1.0
+    """Of these draw among the fewest that hold this share of the probability; 1: among all."""
     seed: int = 0
     """The same seed gives the same text."""
     json: bool = False
@@ -33,7 +35,9 @@ class Generate:
 
 def run(arguments: list[str]) -> int:
     form = parse(Generate, arguments, "generate", "Let a finished language model write.")
-    text = generate(form.run, form.prompt, form.length, form.temperature, form.top_k, form.seed)
+    text = generate(
+        form.run, form.prompt, form.length, form.temperature, form.top_k, form.seed, form.top_p
+    )
     if form.json:
         print_json({"prompt": form.prompt, "text": text})
     else:

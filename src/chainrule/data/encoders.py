@@ -16,6 +16,7 @@ from chainrule.data.splits import Encoder
 from chainrule.data.table_encoder import TableEncoder
 from chainrule.data.text import Vocabulary
 from chainrule.data.text_encoders import BagEncoder, PairEncoder, TokenEncoder
+from chainrule.data.wordpiece import WordPiece
 from chainrule.errors import InputError
 from chainrule.registry import unknown
 
@@ -110,6 +111,7 @@ def encoder_from_json(state: dict[str, Any]) -> Encoder:
         "tokens": TokenEncoder.from_json,
         "bag": BagEncoder.from_json,
         "pair": PairEncoder.from_json,
+        "wordpiece": WordPiece.from_json,
     }
     kind = str(state.get("kind"))
     if kind not in makers:

@@ -1,4 +1,7 @@
-"""What every data set returns: three splits of tensors, and how to read more of the same."""
+"""What every data set returns: three splits of tensors, and how to read more of the same.
+
+Notes: A 1.3.1 (step 0).
+"""
 
 from dataclasses import dataclass
 from pathlib import Path

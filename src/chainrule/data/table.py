@@ -1,4 +1,7 @@
-"""Your own table: a CSV file, a DataFrame or a dictionary of columns as three splits."""
+"""Your own table: a CSV file, a DataFrame or a dictionary of columns as three splits.
+
+What is missing or corrupted is found, repaired or refused, and reported. Notes: A 1.3.1 (step 0).
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -2,8 +2,10 @@
 
     unaffable → una ##ff ##able        a piece with ## goes on where the last one ended
 
-Trained and applied by the `tokenizers` library (Rust); a vocabulary is plain JSON. The first five
-tokens are [PAD], [UNK], [CLS], [SEP] and [MASK]; a text that spells [MASK] means that token.
+Trained and applied by the `tokenizers` library (Rust); a vocabulary is plain JSON, or BERT's own
+vocab.txt with a piece on every line. Trained here, the first five tokens are [PAD], [UNK], [CLS],
+[SEP] and [MASK]; others may have the last four elsewhere. A text that spells [MASK] means that
+token.
 Schuster and Nakajima (2012); Wu et al. (2016), arXiv 1609.08144. Notes: J 6.5.
 """
 
@@ -48,22 +50,30 @@ class WordPiece:
 
     def __init__(self, tokens: Sequence[str], length: int = 128, lower: bool = True):
         """length: of the rows that `encode_texts` gives; lower: letters become small, bare ones."""
-        if tuple(tokens[: len(SPECIAL)]) != SPECIAL or len(set(tokens)) < len(tokens):
+        numbers = {token: number for number, token in enumerate(tokens)}
+        absent = [token for token in SPECIAL if token not in numbers]
+        if absent or numbers[SPECIAL[PAD]] != PAD or len(numbers) < len(tokens):
             raise InputError(
-                f"expected different pieces that begin with {', '.join(SPECIAL)}, got "
-                f"{', '.join(tokens[:6])} …"
+                f"expected different pieces, [PAD] the first and {', '.join(SPECIAL[1:])} among "
+                f"them, got {', '.join(tokens[:6])} …"
             )
         if length < 3:
             raise InputError(f"expected rows of 3 tokens or more, got {length}")
-        self.tokens, self.length, self.lower = tuple(tokens), length, lower
+        self.tokens, self.length, self.lower, self.numbers = tuple(tokens), length, lower, numbers
+        self.unk, self.cls, self.sep, self.mask = (numbers[token] for token in SPECIAL[1:])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, WordPiece) and self.to_json() == other.to_json()
+
+    def __hash__(self) -> int:
+        return hash((self.tokens, self.length, self.lower))
 
     def __len__(self) -> int:
         return len(self.tokens)
 
     @cached_property
     def tokenizer(self) -> "Tokenizer":
-        numbers = {token: number for number, token in enumerate(self.tokens)}
-        return pipeline(numbers, self.lower)
+        return pipeline(self.numbers, self.lower)
 
     def encode(self, text: str) -> list[int]:
         """The pieces of a text, without [CLS] and [SEP]."""
@@ -75,9 +85,16 @@ class WordPiece:
         return [each.ids for each in found]
 
     def encode_texts(self, texts: Sequence[str]) -> Int[Tensor, "n length"]:
-        """[CLS] … [SEP], one row for each text, cut or filled up to the length."""
-        kept = self.length - 2
-        return padded([[CLS, *row[:kept], SEP] for row in self.encode_many(texts)], self.length)
+        """[CLS] … [SEP], one row for each text, filled up; a long text loses its middle."""
+        for text in texts:
+            if not text.strip():
+                raise InputError(f"expected words, got {text!r}")
+        half, whole = (self.length - 2) // 2, self.length - 2
+        rows = [
+            row if len(row) <= whole else [*row[: whole - half], *row[len(row) - half :]]
+            for row in self.encode_many(texts)
+        ]
+        return padded([[self.cls, *row, self.sep] for row in rows], self.length)
 
     def encode_file(self, path: str | Path) -> Int[Tensor, "n length"]:
         """The lines of a text file."""
@@ -85,24 +102,24 @@ class WordPiece:
 
     def encode_words(self, words: Sequence[str]) -> Words:
         """[CLS] … [SEP] of words that stand apart already; a word without pieces is [UNK]."""
-        tokens, first = [CLS], []
+        tokens, first = [self.cls], []
         for pieces in self.encode_many(words):
             first.append(len(tokens))
-            tokens += pieces or [UNK]
-        return Words([*tokens, SEP], first)
+            tokens += pieces or [self.unk]
+        return Words([*tokens, self.sep], first)
 
     def encode_question(self, question: str, passage: str) -> Question:
         """The pair as BERT reads it; offsets of the passage's pieces are places in its text."""
         asked = self.tokenizer.encode(question, add_special_tokens=False)
         read = self.tokenizer.encode(passage, add_special_tokens=False)
-        tokens = [CLS, *asked.ids, SEP, *read.ids, SEP]
+        tokens = [self.cls, *asked.ids, self.sep, *read.ids, self.sep]
         segments = [0] * (len(asked.ids) + 2) + [1] * (len(read.ids) + 1)
         none = (0, 0)
         return Question(tokens, segments, [none, *asked.offsets, none, *read.offsets, none])
 
     def decode(self, numbers: Iterable[int]) -> str:
         """The text of these pieces, without special tokens but [UNK] and [MASK]."""
-        shown = [number for number in numbers if number not in (PAD, CLS, SEP)]
+        shown = [number for number in numbers if number not in (PAD, self.cls, self.sep)]
         return self.tokenizer.decode(shown, skip_special_tokens=False)
 
     def to_json(self) -> dict[str, Any]:
@@ -121,13 +138,18 @@ class WordPiece:
         Path(path).write_text(json.dumps(self.to_json(), ensure_ascii=False) + "\n", "utf-8")
 
 
-def read_wordpiece(path: str | Path) -> WordPiece:
-    """A vocabulary that `save` wrote."""
+def read_wordpiece(path: str | Path, length: int = 512, lower: bool = True) -> WordPiece:
+    """A vocabulary that `save` wrote, or BERT's vocab.txt, for which length and lower are told."""
     text = read_text(path)
+    if text.startswith(SPECIAL[PAD]):
+        return WordPiece(text.replace("\r", "").rstrip("\n").split("\n"), length, lower)
     try:
         return WordPiece.from_json(json.loads(text))
     except (ValueError, KeyError, TypeError):
-        raise InputError(f"{path} is not a vocabulary that WordPiece.save wrote") from None
+        raise InputError(
+            f"{path} is neither a vocabulary that WordPiece.save wrote nor BERT's vocab.txt, which "
+            "begins with [PAD]"
+        ) from None
 
 
 def train_wordpiece(

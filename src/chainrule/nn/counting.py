@@ -25,11 +25,14 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.utils.flop_counter import FlopCounterMode
+from torch.utils.flop_counter import FlopCounterMode, sdpa_flop_count
 
-VECTOR_PRODUCTS: dict[Any, Callable[..., int]] = {
+LEFT_OUT: dict[Any, Callable[..., int]] = {
     torch.ops.aten.mv: lambda matrix, vector, **_: 2 * matrix[0] * matrix[1],
     torch.ops.aten.dot: lambda one, other, **_: 2 * one[0],
+    torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: lambda q, k, v, *_, **__: (
+        sdpa_flop_count(q, k, v)
+    ),
 }
 """What torch's counter leaves out: shapes ↦ multiplications and additions."""
 
@@ -52,7 +55,7 @@ def count(model: nn.Module, batch: Tensor) -> list[Layer]:
     A model without parameters for an optimiser, such as a Hopfield network, counts its state.
     """
     outputs: dict[str, tuple[int, ...] | None] = {}
-    counter = FlopCounterMode(display=False, custom_mapping=VECTOR_PRODUCTS)
+    counter = FlopCounterMode(display=False, custom_mapping=LEFT_OUT)
     with evaluating(model), noting(model, outputs), counter, torch.enable_grad():
         model(batch)  # without gradients torch's counter trips over weights that are passed on
     flops = {name: sum(each.values()) for name, each in counter.get_flop_counts().items()}

@@ -6,7 +6,8 @@
 log-probabilities (search) of the next, with the state that goes with it: nested tuples of tensors,
 batch first. A recurrent network's state, or the keys and values of attention.
 
-Graves (2012), Sequence transduction; length normalisation: Wu et al. (2016), arXiv 1609.08144.
+Graves (2012), Sequence transduction; length normalisation: Wu et al. (2016), arXiv 1609.08144;
+top-p: Holtzman et al. (2020), ICLR.
 Notes: J 5.3.
 """
 
@@ -39,11 +40,12 @@ def sample(
     temperature: float = 1.0,
     top_k: int = 0,
     generator: torch.Generator | None = None,
+    top_p: float = 1.0,
 ) -> Int[Tensor, "batch number"]:
-    """y_t ~ softmax(logits / temperature), among the `top_k` likeliest only if it is not 0."""
+    """y_t ~ softmax(logits / temperature), one `draw` after another."""
     written = []
     for _ in range(number):
-        token = draw(logits, temperature, top_k, generator)
+        token = draw(logits, temperature, top_k, generator, top_p)
         written.append(token)
         logits, state = step(token, state)
     return torch.stack(written, 1) if written else logits.new_zeros((len(logits), 0)).long()
@@ -54,18 +56,38 @@ def draw(
     temperature: float = 1.0,
     top_k: int = 0,
     generator: torch.Generator | None = None,
+    top_p: float = 1.0,
 ) -> Int[Tensor, " batch"]:
-    """One token per row; temperature 0 takes the likeliest."""
-    if not temperature >= 0 or top_k < 0:
+    """One token per row; temperature 0 takes the likeliest.
+
+    top_k: among so many likeliest (0: all); top_p: of these the fewest that hold this share of the
+    probability.
+    """
+    if not temperature >= 0 or top_k < 0 or not 0 < top_p <= 1:
         raise InputError(
-            f"expected a temperature and a top-k of 0 or more, got {temperature:g} and {top_k}"
+            f"expected a temperature and a top-k of 0 or more and a top-p above 0 up to 1, got "
+            f"{temperature:g}, {top_k} and {top_p:g}"
         )
     if temperature == 0:
         return logits.argmax(-1)
-    if 0 < top_k < logits.shape[-1]:
+    if top_p < 1:
+        logits = nucleus(logits, temperature, top_k, top_p)
+    elif 0 < top_k < logits.shape[-1]:
         least = logits.topk(top_k).values[..., -1:]
         logits = logits.masked_fill(logits < least, -torch.inf)
     return torch.multinomial((logits / temperature).softmax(-1), 1, generator=generator)[:, 0]
+
+
+def nucleus(
+    logits: Float[Tensor, "batch symbols"], temperature: float, top_k: int, top_p: float
+) -> Float[Tensor, "batch symbols"]:
+    """-∞ but for the fewest likeliest of the top k whose probabilities sum to top_p or more."""
+    ranked, order = (logits / temperature).sort(dim=-1, descending=True, stable=True)
+    if top_k:
+        ranked[:, top_k:] = -torch.inf
+    p = ranked.softmax(-1)
+    enough = p.cumsum(-1) - p >= top_p  # those before it are already enough
+    return logits.masked_fill(torch.zeros_like(enough).scatter(1, order, enough), -torch.inf)
 
 
 @torch.no_grad()
@@ -110,7 +132,7 @@ def beam_search(
     for length in range(1, ends.longest + 1):
         log_p, state = step(tokens[:, :, -1].flatten(), state)
         symbols = log_p.shape[-1]
-        every = (scores[:, :, None] + log_p.view(batch, width, symbols)).flatten(1)
+        every = (scores[:, :, None] + log_p.float().view(batch, width, symbols)).flatten(1)
         # Of the 2 · width best at most width end here, so that width remain to go on.
         top, place = every.topk(min(2 * width, every.shape[1]))
         origin, token = place // symbols, place % symbols

@@ -94,7 +94,7 @@ class Block(nn.Module):
 
 
 def draw_weights(model: nn.Module, sigma: float = 0.02) -> None:
-    """Matrices from N(0, σ²), biases zero: how GPT, BERT and ViT begin."""
+    """Matrices from N(0, σ²), biases zero: how GPT and BERT begin."""
     for part in model.modules():
         if isinstance(part, nn.Linear | nn.Embedding):
             nn.init.normal_(part.weight, std=sigma)

@@ -12,19 +12,16 @@ import torch
 from torch import nn
 
 from chainrule.data.multi30k import Captions
-from chainrule.data.text import BEGIN
 from chainrule.models.recurrent.bahdanau import Bahdanau
 from chainrule.recipes.base import Published, Task
-from chainrule.recipes.translating import Translating, lengths, pair_encoder
+from chainrule.recipes.translating import Recurring, aligned
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-ALIGNED = 4  # test sentences whose alignment is drawn
-
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe(Translating):
+class Recipe(Recurring):
     """Words → a GRU both ways → attention → a GRU → words."""
 
     published: ClassVar[tuple[Published, ...]] = (
@@ -39,15 +36,8 @@ class Recipe(Translating):
         from chainrule.report.translation import alignments
 
         assert isinstance(model, Bahdanau)
-        encoder = pair_encoder(data)
         found = self.translations(model, data, "test")
-        drawn = []
-        for row in range(min(ALIGNED, len(found))):
-            source = data.test.x[row : row + 1, : int(lengths(data.test.x)[row])]
-            written = encoder.target.encode(found[row])
-            previous = torch.tensor([[BEGIN, *written]])
-            with torch.no_grad():
-                a = model.eval().alignment(source, previous)[0, : len(written)]
-            german = [encoder.source.tokens[token] for token in source[0].tolist()]
-            drawn.append((german, [encoder.target.tokens[t] for t in written], a.numpy()))
-        return super().pictures(model, data) | {"alignment": alignments(drawn)}
+        with torch.no_grad():
+            drawn = aligned(data, found, lambda *pair: model.eval().alignment(*pair)[0])
+        usual = super().pictures(model, data)
+        return usual | {"alignment": alignments(drawn)} if drawn else usual

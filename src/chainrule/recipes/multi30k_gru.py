@@ -11,11 +11,11 @@ from torch import nn
 
 from chainrule.models.recurrent.seq2seq import Seq2Seq
 from chainrule.recipes.base import Published, Task
-from chainrule.recipes.translating import Translating
+from chainrule.recipes.translating import Recurring
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe(Translating):
+class Recipe(Recurring):
     """Words → a GRU → its last state → a GRU → words."""
 
     published: ClassVar[tuple[Published, ...]] = (

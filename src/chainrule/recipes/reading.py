@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
+
+from torch import nn
 
 from chainrule.data.encoders import encoder_from_json
 from chainrule.data.splits import Encoder
@@ -12,6 +14,15 @@ from chainrule.errors import InputError
 from chainrule.recipes.running import answers, open_model, read_json
 from chainrule.recipes.translating import Translating, translate
 from chainrule.training import outputs
+
+
+@runtime_checkable
+class Answering(Protocol):
+    """A recipe that says itself what its model answers to texts, one row or several for each."""
+
+    def answer_texts(
+        self, model: nn.Module, texts: Sequence[str], reader: Any
+    ) -> list[dict[str, Any]]: ...
 
 
 def text_reader(folder: Path) -> SentenceEncoder | None:
@@ -32,6 +43,8 @@ def predict_texts(
     """One answer per sentence; an input that names a file stands for the lines of it."""
     recipe, model, task = open_model(folder)
     texts = [text for given in inputs for text in sentences(given)]
+    if isinstance(recipe, Answering):
+        return recipe.answer_texts(model, texts, reader)
     x = reader.encode_texts(texts)
     if isinstance(recipe, Translating) and isinstance(reader, PairEncoder):
         found = translate(model, x, reader, recipe.beam)

@@ -1,4 +1,7 @@
-"""Learning from another run: its answers as further targets, its weights as a beginning."""
+"""Learning from another run: its answers as further targets, its weights as a beginning.
+
+Notes: J 8.9 (distillation), A 1.0.2 (transfer learning), J 6.5 (fine-tuning).
+"""
 
 import fnmatch
 from dataclasses import replace

@@ -9,10 +9,11 @@ in which a long sentence weighs as much as it has words, and e^loss is the perpl
 
 from abc import abstractmethod
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float, Int
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 AT_ONCE = 128  # sentences measured or translated together
 LONGER = 15  # words by which a translation may exceed twice its source
 LONG = 12  # words of a sentence from which on it counts as long
+ALIGNED = 4  # test sentences whose alignment is drawn
 EDGES = (8, 10, 12, 14, 17)  # where the picture by length cuts
 
 
@@ -43,28 +45,17 @@ EDGES = (8, 10, 12, 14, 17)  # where the picture by length cuts
 class Translating(Settings, Experiment[nn.Module, Captions]):
     """German captions → English ones."""
 
-    notes: ClassVar[str] = "J 5.3"
-
-    embedding: int = 256
-    """Numbers that stand for a word."""
-    width: int = 256
-    """Units of the recurrent layers."""
-    dropout: float = 0.4
-    """Share of the embeddings and outputs dropped in each step."""
     beam: int = 5
     """Beginnings of a translation that are kept at every length; 1 takes the likeliest word."""
-    epochs: int = 12
     batch_size: int = 128
-    learning_rate: float = 2e-3
-    schedule: str = "one-cycle"
     clip: float = 1.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.label_smoothing or self.class_weights != "none":
+        if self.class_weights != "none":
             raise InputError(
-                "--label-smoothing and --class-weights are for one label per example; "
-                "a translation has one per word, leave them out"
+                "--class-weights is for one label per example; a translation has one per word, "
+                "leave it out"
             )
         if self.beam < 1:
             raise InputError(f"--beam must be at least 1, got {self.beam}")
@@ -89,7 +80,9 @@ class Translating(Settings, Experiment[nn.Module, Captions]):
         pairs = weighted(data.train), weighted(data.validation)
         source, target = (lengths(t) for t in data.train)
         by_length = target * source.max() + source
-        return fit(Likelihood(model), *pairs, self, LIKELIHOOD, folder, device, by_length)
+        smoothed = Likelihood(model, self.label_smoothing)
+        settings = replace(self, label_smoothing=0.0)  # it is one label per word that is smoothed
+        return fit(smoothed, *pairs, settings, LIKELIHOOD, folder, device, by_length)
 
     def measure(self, model: nn.Module, data: Captions) -> Figures:
         figures = {
@@ -134,12 +127,32 @@ class Translating(Settings, Experiment[nn.Module, Captions]):
         return {"bleu-by-length": bleu_by_length({"test sentences": found})}
 
 
-class Likelihood(nn.Module):
-    """log p(y | x) of a translator, one number per pair; the softmax is taken of words only."""
+@dataclass(frozen=True, kw_only=True)
+class Recurring(Translating):
+    """One recurrent network reads, another writes."""
 
-    def __init__(self, translator: nn.Module):
+    notes: ClassVar[str] = "J 5.3"
+
+    embedding: int = 256
+    """Numbers that stand for a word."""
+    width: int = 256
+    """Units of the recurrent layers."""
+    dropout: float = 0.4
+    """Share of the embeddings and outputs dropped in each step."""
+    epochs: int = 12
+    learning_rate: float = 2e-3
+    schedule: str = "one-cycle"
+
+
+class Likelihood(nn.Module):
+    """log p(y | x) of a translator, one number per pair; the softmax is taken of words only.
+
+    In training a share ε of every word's label may be spread evenly over all words.
+    """
+
+    def __init__(self, translator: nn.Module, smoothing: float = 0.0):
         super().__init__()
-        self.translator = translator
+        self.translator, self.smoothing = translator, smoothing
 
     def forward(
         self, source: Int[Tensor, "batch m"], target: Int[Tensor, "batch n"]
@@ -157,7 +170,10 @@ class Likelihood(nn.Module):
         previous = target[:, :-1].masked_fill(~words, PADDING)
         hidden = self.translator.hidden(source, previous)[words]  # type: ignore[operator]
         logits = self.translator.output(hidden)  # type: ignore[operator]
-        log_p = -F.cross_entropy(logits.float(), wanted[words], reduction="none")
+        spread = self.smoothing if self.training else 0.0
+        log_p = -F.cross_entropy(
+            logits.float(), wanted[words], reduction="none", label_smoothing=spread
+        )
         rows = words.nonzero()[:, 0]
         return log_p.new_zeros(len(target)).index_add(0, rows, log_p)
 
@@ -220,6 +236,25 @@ def spoken(step: Callable[..., tuple[Tensor, object]]) -> Callable[..., tuple[Te
         return log_p, after
 
     return quiet
+
+
+def aligned(
+    data: Captions, found: Sequence[str], weights: Callable[[Tensor, Tensor], Tensor]
+) -> list[tuple[list[str], list[str], np.ndarray]]:
+    """(German words, written words, who looked at whom) of the first test sentences with words.
+
+    weights: (source, words before each written one) of one pair ↦ an array, written words first.
+    """
+    encoder, drawn = pair_encoder(data), []
+    for source, translation in zip(data.test.x[:ALIGNED], found, strict=False):
+        source = source[source != PADDING]
+        written = encoder.target.encode(translation)
+        if not written:
+            continue
+        a = weights(source[None], torch.tensor([[BEGIN, *written]]))[: len(written)]
+        german = [encoder.source.tokens[token] for token in source.tolist()]
+        drawn.append((german, [encoder.target.tokens[t] for t in written], a.numpy(force=True)))
+    return drawn
 
 
 def chosen(rows: Tensor, found: Sequence[str], truth: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -7,6 +7,7 @@
 A rung of halving trains anew rather than on: schedules depend on t/T, so the networks of a rung
 have had a whole schedule of its length, and are compared at their best. Bergstra et al. (2011,
 TPE), Jamieson and Talwalkar (2016, halving), Hutter et al. (2014, fANOVA).
+Notes: L "Tuning and model selection".
 """
 
 import math

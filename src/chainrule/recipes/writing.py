@@ -27,12 +27,19 @@ class Writer(Protocol):
         temperature: float = 1.0,
         top_k: int = 0,
         generator: torch.Generator | None = None,
+        top_p: float = 1.0,
         never: Sequence[int] = (),
     ) -> Tensor: ...
 
 
 def generate(
-    folder: Path, prompt: str, length: int, temperature: float, top_k: int, seed: int
+    folder: Path,
+    prompt: str,
+    length: int,
+    temperature: float,
+    top_k: int,
+    seed: int,
+    top_p: float = 1.0,
 ) -> str:
     """The prompt and as many tokens after it, by the model of a finished run."""
     _, model, _ = open_model(folder)
@@ -41,7 +48,7 @@ def generate(
     if not isinstance(model, Writer) or not isinstance(vocabulary, Vocabulary):
         raise InputError(
             f"the run in {folder} does not write text; expected that of a language model, such as "
-            "chainrule train shakespeare-lstm"
+            "chainrule train shakespeare-gpt"
         )
     if not 1 <= length <= MOST:
         raise InputError(f"--length must be from 1 to {MOST}, got {length}")
@@ -52,8 +59,10 @@ def generate(
             "--temperature and --top-k must be 0 or more, got "
             f"{temperature:g} and {top_k}; temperature 0 takes the likeliest"
         )
+    if not 0 < top_p <= 1:
+        raise InputError(f"--top-p must be above 0 and at most 1, got {top_p:g}; 1 leaves none out")
     check_prompt(prompt, vocabulary)
-    return written(model, vocabulary, prompt, length, temperature, top_k, seed)
+    return written(model, vocabulary, prompt, length, temperature, top_k, seed, top_p)
 
 
 def check_prompt(prompt: str, vocabulary: Vocabulary) -> None:
@@ -77,11 +86,12 @@ def written(
     temperature: float = 1.0,
     top_k: int = 0,
     seed: int = 0,
+    top_p: float = 1.0,
 ) -> str:
     """The prompt and what the model writes after it; the same seed gives the same text."""
     generator = torch.Generator().manual_seed(seed)
     tokens = torch.tensor(vocabulary.encode(prompt))
     never = range(len(vocabulary.special))
-    found = model.write(tokens, length, temperature, top_k, generator, never)
+    found = model.write(tokens, length, temperature, top_k, generator, top_p, never)
     space = "" if vocabulary.unit == "character" else " "
     return prompt + space + vocabulary.decode(found.tolist())

@@ -18,8 +18,8 @@ def names_table(title: str, rows: Sequence[tuple[str, str]]) -> Table:
     table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", show_header=False)
     table.add_column("name", style="bold", no_wrap=True)
     table.add_column("what it is")
-    for row in rows:
-        table.add_row(*row)
+    for name, what in rows:
+        table.add_row(name, what.removeprefix("Claim: "))
     return table
 
 

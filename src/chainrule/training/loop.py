@@ -6,6 +6,7 @@
 
 Between two `yield`s the state is whole, so the caller may stop, save or look at any of them. What
 is random in step t follows from (seed, t): a resumed run repeats the uninterrupted one bit for bit.
+Notes: J 3.4, A 1.3.3, A 1.3.8.
 """
 
 import math

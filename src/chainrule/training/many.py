@@ -5,7 +5,7 @@
 Each member has its own start, its own seed (so its own order of examples and its own masks), rate,
 decay, dropout, label smoothing and, for cross-validation, its own rows. Member k ends where `fit`
 with the same seed and settings ends, to rounding. The gain: small matrix products of K networks
-become large ones, and one call of an operation serves all.
+become large ones, and one call of an operation serves all. Notes: L "Tuning and model selection".
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Claim: in J's LSTM F, G and H are the gates, and tanh(V x̃) is what they let in (J 5.1).
+"""Claim: in J's LSTM F, G and H are the gates, and V makes what they let in (J 5.1).
 
     z_t = σ(F x̃_t) ⊙ z_{t-1} + σ(G x̃_t) ⊙ tanh(V x̃_t),     ζ_t = σ(H x̃_t) ⊙ tanh(U z_t)
     G shut, F open  ⇒  z_T = z_0         F shut  ⇒  z_T forgets z_0         H shut  ⇒  ζ_T = 0

@@ -12,12 +12,11 @@ costs twice the time on a CPU and differs by less than 0.0005.
 Writing keeps keys and values of what was read, so a token costs one position, not all. Beyond the
 context the window moves on: positions are absolute, so what is left of it is read anew.
 
-Radford et al. (2018, 2019); Holtzman et al. (2020), ICLR, for top-p. Notes: J 6.4 (the decoder),
-L "Transformer Impact".
+Radford et al. (2018, 2019). Notes: J 6.4 (the decoder), L "Transformer Impact".
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import torch
@@ -116,52 +115,37 @@ class GPT(nn.Module):
         top_k: int = 0,
         generator: torch.Generator | None = None,
         top_p: float = 1.0,
+        never: Sequence[int] = (),
     ) -> Int[Tensor, " number"]:
-        """As many tokens after the prompt, drawn one by one from the likeliest.
+        """As many tokens after the prompt, drawn one by one; `never` are not written.
 
-        top_k: among so many (0: all); top_p: of these the fewest that hold this share of the
-        probability. The same generator state gives the same text.
+        temperature, top_k, top_p: see `draw`. The same generator state gives the same text.
         """
-        if not 0 < top_p <= 1 or not len(prompt):
-            raise InputError(
-                f"expected a prompt of one token or more and a top-p above 0 up to 1, got "
-                f"{len(prompt)} tokens and {top_p:g}"
-            )
+        if not len(prompt):
+            raise InputError("expected a prompt of one token or more, got none")
 
-        def chosen(logits: Tensor) -> Tensor:
-            if top_p == 1 or temperature <= 0:
-                return logits[:, -1]
-            return nucleus(logits[:, -1], temperature, top_k, top_p)
+        def last(logits: Tensor) -> Tensor:
+            logits[:, -1, list(never)] = -torch.inf
+            return logits[:, -1]
 
         def step(token: Tensor, state: tuple[Tensor, Memories]) -> tuple[Tensor, object]:
             seen, before = state
             full = before[0][0].shape[2] == self.context
             seen = torch.cat([seen, token[:, None]], 1)[:, -self.context :]
             logits, after = self.advance(*((seen,) if full else (token[:, None], before)))
-            return chosen(logits), (seen, after)
+            return last(logits), (seen, after)
 
         seen = prompt[None, -self.context :]
         with evaluating(self):
             logits, memories = self.advance(seen)
             state = (seen, memories)
-            return sample(step, chosen(logits), state, number, temperature, top_k, generator)[0]
+            first = last(logits)
+            return sample(step, first, state, number, temperature, top_k, generator, top_p)[0]
 
 
 def tanh_gelu(z: Tensor) -> Tensor:
     """½ z (1 + tanh(√(2/π) (z + 0.044715 z³)))."""
     return F.gelu(z, approximate="tanh")
-
-
-def nucleus(
-    logits: Float[Tensor, "batch symbols"], temperature: float, top_k: int, top_p: float
-) -> Float[Tensor, "batch symbols"]:
-    """-∞ but for the fewest likeliest of the top k whose probabilities sum to top_p or more."""
-    ranked, order = (logits / temperature).sort(dim=-1, descending=True, stable=True)
-    if top_k:
-        ranked[:, top_k:] = -torch.inf
-    p = ranked.softmax(-1)
-    enough = p.cumsum(-1) - p >= top_p  # those before it are already enough
-    return logits.masked_fill(torch.zeros_like(enough).scatter(1, order, enough), -torch.inf)
 
 
 RULES = (

@@ -6,8 +6,9 @@
     f(x) = V N(h)_0 + v
 
 No weight knows that neighbouring patches are neighbours: less inductive bias than a convolution,
-so more must be learnt from data. φ is the GELU, F four times as wide as h. Default sizes are
-ViT-Base/16's, whose published weights `load_published` reads.
+so more must be learnt from data. φ is the GELU, F four times as wide as h. Matrices begin with
+variances that follow their sizes, as in the authors' code: a fixed 0.02² is too little for narrow
+networks. Default sizes are ViT-Base/16's, whose published weights `load_published` reads.
 
     rollout    R = Π_l (½ I + ½ mean over heads A_l)    how much of each patch reaches [CLS]
 
@@ -25,11 +26,12 @@ from torch import Tensor, nn
 from chainrule.errors import InputError
 from chainrule.nn.attention import attention_maps
 from chainrule.nn.dropout import dropout as dropped
+from chainrule.nn.initialisation import initialise
 from chainrule.nn.patches import check_images, grid, patches
 from chainrule.nn.positions import LearntPositions
 from chainrule.nn.published import load_published as fit
 from chainrule.nn.renaming import opened, stacked, without
-from chainrule.nn.transformer_block import Block, draw_weights
+from chainrule.nn.transformer_block import Block
 
 EPS = 1e-12
 
@@ -56,13 +58,12 @@ class ViT(nn.Module):
             )
         self.image, self.patch, self.channels, self.rate = image, patch, channels, dropout
         self.grid = grid(image, patch)
-        self.embedding = nn.Linear(channels * patch**2, width)
+        self.embedding = initialise(nn.Linear(channels * patch**2, width), "lecun")
         self.blocks = nn.ModuleList(
             Block(width, heads, 4 * width, "pre", F.gelu, dropout, EPS) for _ in range(depth)
         )
         self.norm = nn.LayerNorm(width, eps=EPS)
-        self.head = nn.Linear(width, classes)
-        draw_weights(self)
+        self.head = initialise(nn.Linear(width, classes), "xavier-uniform")
         self.cls = nn.Parameter(0.02 * torch.randn(width))
         self.positions = LearntPositions(1 + self.grid[0] * self.grid[1], width)
 

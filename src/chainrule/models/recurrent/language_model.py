@@ -65,9 +65,13 @@ class LanguageModel(nn.Module):
         temperature: float = 1.0,
         top_k: int = 0,
         generator: torch.Generator | None = None,
+        top_p: float = 1.0,
         never: Sequence[int] = (),
     ) -> Int[Tensor, " number"]:
-        """As many symbols after the prompt, drawn one by one; `never` are not written."""
+        """As many symbols after the prompt, drawn one by one; `never` are not written.
+
+        temperature, top_k, top_p: see `draw`.
+        """
 
         def next_logits(tokens: Tensor, state: State | None) -> tuple[Tensor, State]:
             logits, after = self.advance(tokens, state)
@@ -78,7 +82,7 @@ class LanguageModel(nn.Module):
             return next_logits(tokens[:, None], state)
 
         logits, state = next_logits(prompt[None], None)
-        return sample(step, logits, state, number, temperature, top_k, generator)[0]
+        return sample(step, logits, state, number, temperature, top_k, generator, top_p)[0]
 
 
 def example() -> tuple[LanguageModel, Tensor]:

@@ -1,0 +1,1 @@
+"""Chapter 6, transformers: attention, positions, and what they cost."""

@@ -1,0 +1,64 @@
+"""Claim: attention costs n² d products, a recurrent layer n d²; they meet at n = d (L 8).
+
+    C(Q Kᵀ, A V) = 2 n² d,     C(U z_t, V x_t, n times) = 2 n d²,     C(maps of attention) = 4 n d²
+
+Measured: the multiply-adds of both layers, counted while they run, for lengths n below and above
+the width d; the largest difference from the formulas. Bound: exactly 0, they are whole numbers.
+L's comparison leaves out the maps to Q, K, V and back, which cost twice the recurrent layer at any
+length; with them attention is the dearer one always. Vaswani et al. (2017), table 1.
+"""
+
+import torch
+from torch import nn
+
+from chainrule.lab.attention.counted import multiply_adds
+from chainrule.lab.claim import Picture, Verdict
+from chainrule.models.attention.windowed_attention import WindowedAttention
+from chainrule.models.recurrent.elman import Elman
+from chainrule.nn.attention import SelfAttention
+
+LENGTHS = (8, 16, 32, 64, 128, 256, 512)
+
+
+def check(width: int = 64) -> Verdict:
+    """Every token asks every token."""
+    return verdict(width, SelfAttention(width, heads=4 if width % 4 == 0 else 1))
+
+
+def broken() -> Verdict:
+    """Every token asks its neighbours only."""
+    return verdict(64, WindowedAttention(64, heads=4, window=4))
+
+
+def verdict(width: int, layer: nn.Module) -> Verdict:
+    """Counts against formulas."""
+    recurrent = Elman(width, width)
+    pairs, steps, worst = [], [], 0
+    for n in LENGTHS:
+        x = torch.zeros(1, n, width)
+        pairs.append(multiply_adds(layer, x) - 4 * n * width**2)
+        steps.append(multiply_adds(recurrent, x))
+        worst = max(worst, abs(pairs[-1] - 2 * n**2 * width), abs(steps[-1] - 2 * n * width**2))
+    lengths = [float(n) for n in LENGTHS]
+    return Verdict(
+        predicted="2 n² d and 2 n d² multiply-adds",
+        measured=float(worst),
+        bound=0.0,
+        holds=worst == 0,
+        picture=Picture(
+            title="Attention is dearer than recurrence on texts longer than d",
+            x_label="length n",
+            y_label="multiply-adds",
+            curves={
+                "attention, 2 n² d": (lengths, [2 * n**2 * width for n in lengths]),
+                "recurrent layer, 2 n d²": (lengths, [2 * n * width**2 for n in lengths]),
+            },
+            points={
+                "attention, counted": (lengths, list(map(float, pairs))),
+                "recurrent layer, counted": (lengths, list(map(float, steps))),
+            },
+            marks={"n = d": float(width)},
+            log="xy",
+        ),
+        details={"maps of attention, per token": 4.0 * width**2},
+    )

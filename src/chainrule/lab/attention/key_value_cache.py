@@ -1,0 +1,98 @@
+"""Claim: a token written with remembered keys and values is the one written without (J 6.4, L 8).
+
+    y_t sees k_s, v_s of s ≤ t only   ⇒   k_s, v_s never change:  f(x_1 … x_t) from x_t and memory
+
+Measured: the largest difference between GPT's logits of a whole text and those of the same text
+read in pieces, token by token and in random lengths, in double precision. Bound: 1e-12, rounding
+of sums in another order. The picture counts what a token costs: n positions, or one.
+Radford et al. (2018, 2019).
+"""
+
+from collections.abc import Callable
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from chainrule.lab.attention.counted import multiply_adds
+from chainrule.lab.claim import Picture, Verdict
+from chainrule.models.attention.gpt import GPT, Memories
+
+ROUNDING = 1e-12
+SYMBOLS, DEPTH = 20, 2
+AGAIN, REMEMBERED = "all read again", "keys and values remembered"
+
+
+def check(length: int = 64, width: int = 32, seed: int = 0) -> Verdict:
+    """Everything is remembered."""
+    return verdict(length, width, seed, lambda memories: memories)
+
+
+def broken() -> Verdict:
+    """The oldest token is forgotten."""
+
+    def forgetful(memories: Memories) -> Memories:
+        return tuple((k[:, :, 1:], v[:, :, 1:]) for k, v in memories)
+
+    return verdict(64, 32, 0, forgetful)
+
+
+@torch.no_grad()
+def verdict(length: int, width: int, seed: int, kept: Callable[[Memories], Memories]) -> Verdict:
+    """Whole texts against pieces."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model = GPT(SYMBOLS, length, width, DEPTH, heads=4).double()
+        for parameter in model.parameters():
+            if parameter.ndim == 2:
+                parameter.normal_(std=parameter.shape[1] ** -0.5)
+        tokens = torch.randint(SYMBOLS, (2, length))
+        cuts = torch.randperm(length - 1)[: length // 8].add(1).sort().values.tolist()
+    whole = model(tokens)
+    worst = max(
+        (in_pieces(model, tokens, ends, kept) - whole).abs().max().item()
+        for ends in (list(range(1, length)), cuts)
+    )
+    places = [2**k for k in range(length.bit_length()) if 2**k <= length]
+    costs: dict[str, list[int]] = {AGAIN: [], REMEMBERED: []}
+    for place in places:
+        text = tokens[:1, :place]
+        before = model.advance(text[:, :-1])[1] if place > 1 else None
+        costs[AGAIN].append(multiply_adds(model, text))
+        step = partial(model.advance, before=before)
+        costs[REMEMBERED].append(multiply_adds(step, text[:, -1:]))
+    x = [float(place) for place in places]
+    return Verdict(
+        predicted="cached - uncached = 0",
+        measured=worst,
+        bound=ROUNDING,
+        holds=worst <= ROUNDING,
+        picture=Picture(
+            title="With remembered keys and values the next token costs one position",
+            x_label="tokens so far",
+            y_label="multiply-adds for the next token",
+            curves={
+                AGAIN: (x, [n * position(n, width) for n in x]),
+                REMEMBERED: (x, [position(n, width) for n in x]),
+            },
+            points={name: (x, list(map(float, cost))) for name, cost in costs.items()},
+            log="xy",
+        ),
+        details={f"times cheaper at token {places[-1]}": costs[AGAIN][-1] / costs[REMEMBERED][-1]},
+    )
+
+
+def position(n: float, d: int) -> float:
+    """Multiply-adds of one position that sees n: maps and attention of each block, and E h."""
+    return DEPTH * (12 * d**2 + 2 * n * d) + SYMBOLS * d
+
+
+def in_pieces(
+    model: GPT, tokens: Tensor, ends: list[int], kept: Callable[[Memories], Memories]
+) -> Tensor:
+    """Logits of the text cut before these places."""
+    memories, logits = None, []
+    for piece in tokens.tensor_split(ends, 1):
+        found, memories = model.advance(piece, None if memories is None else kept(memories))
+        logits.append(found)
+    return torch.cat(logits, 1)

@@ -1,0 +1,82 @@
+"""Claim: the cost of windowed and of linear attention grows linearly with the length (L 8).
+
+    C_full = 2 n² d,        C_windowed = 2 n d (3w + 2g),        C_linear = 2 n d (d/h + 1)
+
+Measured: multiply-adds between positions, counted while the layers run, for doubling lengths n,
+multiples of w; the largest |C(2n) - 2 C(n)| / C(n) of both. Bound: exactly 0, the counts are whole
+numbers. Full attention has 2. w is the window to each side, g the number of global tokens, h the
+number of heads; maps to queries, keys and values are left out, they are the same for all.
+Child et al. (2019), Beltagy et al. (2020), Katharopoulos et al. (2020).
+"""
+
+from collections.abc import Mapping
+from itertools import pairwise
+
+import torch
+from torch import nn
+
+from chainrule.lab.attention.counted import multiply_adds
+from chainrule.lab.claim import Picture, Verdict
+from chainrule.models.attention.linear_attention import LinearAttention
+from chainrule.models.attention.windowed_attention import WindowedAttention
+from chainrule.nn.attention import SelfAttention
+
+WIDTH, HEADS, WINDOW, GLOBAL = 32, 2, 16, 2
+LENGTHS = (64, 128, 256, 512, 1024)
+
+
+def check(width: int = WIDTH, window: int = WINDOW) -> Verdict:
+    """Both kinds, with full attention beside them."""
+    lengths = [n // WINDOW * window for n in LENGTHS]
+    cheap = {
+        "windowed": WindowedAttention(width, HEADS, window, GLOBAL),
+        "linear": LinearAttention(width, HEADS),
+    }
+    return verdict(cheap, SelfAttention(width, HEADS), width, lengths)
+
+
+def broken() -> Verdict:
+    """A window as wide as the longest text."""
+    wide = {"windowed": WindowedAttention(WIDTH, HEADS, LENGTHS[-1])}
+    return verdict(wide, SelfAttention(WIDTH, HEADS), WIDTH, list(LENGTHS))
+
+
+def verdict(
+    cheap: Mapping[str, nn.Module], full: nn.Module, width: int, lengths: list[int]
+) -> Verdict:
+    """Growth from each length to its double."""
+    costs = {name: between(layer, width, lengths) for name, layer in cheap.items()}
+    growth = {
+        name: max(abs(after - 2 * before) / before for before, after in pairwise(cost))
+        for name, cost in costs.items()
+    }
+    worst = max(growth.values())
+    x = [float(n) for n in lengths]
+    costs = {"full": between(full, width, lengths), **costs}
+    slopes = {"full": 2.0, "windowed": 1.0, "linear": 1.0}
+    return Verdict(
+        predicted="C(2n) = 2 C(n)",
+        measured=worst,
+        bound=0.0,
+        holds=worst == 0,
+        picture=Picture(
+            title="Doubling the text: four times the cost, or twice",
+            x_label="length n",
+            y_label="multiply-adds between positions",
+            curves={
+                f"{name}, ∝ n{'²' * (slopes[name] == 2)}": (
+                    x,
+                    [cost[0] * (n / x[0]) ** slopes[name] for n in x],
+                )
+                for name, cost in costs.items()
+            },
+            points={f"{name}, counted": (x, list(map(float, c))) for name, c in costs.items()},
+            log="xy",
+        ),
+        details={f"{name} at n = {lengths[-1]}": float(cost[-1]) for name, cost in costs.items()},
+    )
+
+
+def between(layer: nn.Module, width: int, lengths: list[int]) -> list[int]:
+    """Multiply-adds without the 4 n d² of the maps."""
+    return [multiply_adds(layer, torch.zeros(1, n, width)) - 4 * n * width**2 for n in lengths]

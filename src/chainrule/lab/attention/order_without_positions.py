@@ -1,0 +1,83 @@
+"""Claim: without positions a transformer does not know the order of the words (J 6.3, A 2.6.1).
+
+    p_t = 0 for all t   ⇒   f([CLS], x_π1, …, x_πn) = f([CLS], x_1, …, x_n)   for every order π
+
+Measured: how far the logits of a BERT classifier move when n words are exchanged in pairs, its
+learnt positions set to zero, in double precision. Bound: 1e-12, sums in another order.
+It must also hold that the order matters once positions are there, and, less known, in a causal
+network of two blocks even without them: who sees how many words betrays the place.
+Vaswani et al. (2017); Haviv et al. (2022) for the causal case.
+"""
+
+import torch
+from torch import Tensor
+
+from chainrule.lab.claim import Picture, Verdict
+from chainrule.models.attention.bert import BERT
+from chainrule.models.attention.bert_classifier import BertClassifier
+from chainrule.models.attention.gpt import GPT
+
+ROUNDING = 1e-12
+SYMBOLS = 50
+
+
+def check(words: int = 20, width: int = 32, seed: int = 0) -> Verdict:
+    """Positions set to zero."""
+    return verdict(words, width, seed, strength=0.0)
+
+
+def broken() -> Verdict:
+    """Positions left as they are."""
+    return verdict(20, 32, 0, strength=1.0)
+
+
+@torch.no_grad()
+def verdict(words: int, width: int, seed: int, strength: float) -> Verdict:
+    """Change of the output by the number of words that moved."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        bert = BERT(SYMBOLS, words + 1, width, depth=2, heads=2, dropout=0.0)
+        reader = BertClassifier(bert, classes=2).double().eval()
+        writer = GPT(SYMBOLS, words + 2, width, depth=2, heads=2).double().eval()
+        for parameter in (*reader.parameters(), *writer.parameters()):
+            if parameter.ndim == 2:
+                parameter.normal_(std=parameter.shape[1] ** -0.5)
+        tokens = torch.randperm(SYMBOLS - 2)[:words] + 2
+    moved = list(range(2, words + 1, 2))
+    rows = torch.stack([tokens, *(exchanged(tokens, number) for number in moved)])
+    first, last = torch.ones(len(rows), 1, dtype=torch.int64), torch.full((len(rows), 1), 1)
+    with_positions = changes(reader(torch.cat([first, rows], 1)))
+    bert.positions.weight.mul_(strength)
+    writer.positions.weight.zero_()
+    without = changes(reader(torch.cat([first, rows], 1)))
+    causal = changes(writer(torch.cat([first, rows, last], 1))[:, -1])
+    x = [float(number) for number in moved]
+    return Verdict(
+        predicted="change of the output = 0",
+        measured=max(without),
+        bound=ROUNDING,
+        holds=max(without) <= ROUNDING < min(*with_positions, *causal),
+        picture=Picture(
+            title="Without positions, a shuffled text reads the same",
+            x_label="words moved",
+            y_label="largest change of a logit",
+            points={
+                "with positions": (x, with_positions),
+                "without": (x, [max(change, 1e-17) for change in without]),
+                "without, each word sees the past only": (x, causal),
+            },
+            bounds={"rounding": ([x[0], x[-1]], [ROUNDING] * 2)},
+            log="y",
+        ),
+        details={"least change with positions": min(with_positions)},
+    )
+
+
+def exchanged(tokens: Tensor, number: int) -> Tensor:
+    """The first of them in reverse order."""
+    return torch.cat([tokens[:number].flip(0), tokens[number:]])
+
+
+def changes(outputs: Tensor) -> list[float]:
+    """Of each row from the first."""
+    return (outputs[1:] - outputs[0]).abs().amax(1).tolist()

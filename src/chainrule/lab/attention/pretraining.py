@@ -1,0 +1,117 @@
+"""Claim: with the same labels, a network that has read before does better (J 6.5).
+
+    gain(s) = accuracy(pre-trained, s labels) - accuracy(fresh, s labels) > 0       for few labels s
+
+Measured: a small BERT reads texts without labels, each with words of one of two halves of the
+vocabulary, and learns to guess hidden words; then it and its fresh twin are trained on the same few
+labelled texts to tell the halves apart. The mean gain in test accuracy over draws of 2 labels, one
+of each half, must be above the bound. Bound: Student's quantile at level 0.01 times the standard
+error of the mean gain, paired by draw: a gain of chance passes it once in 100. Of words that no
+label touched, only reading tells the half. Devlin et al. (2019).
+"""
+
+from copy import deepcopy
+
+import torch
+import torch.nn.functional as F
+from scipy.stats import t
+from torch import Tensor
+
+from chainrule.lab.claim import Picture, Verdict
+from chainrule.learning.masking import Scheme, hidden_words, hide
+from chainrule.models.attention.bert import BERT
+from chainrule.models.attention.bert_classifier import BertClassifier
+from chainrule.models.attention.bert_pretraining import BertPretraining
+
+LEVEL = 0.01
+WORDS, LENGTH = 100, 8
+SCHEME = Scheme(symbols=3 + WORDS, mask=1, special=3)
+DRAWS = {2: 10, 4: 3, 8: 2, 16: 2}  # by number of labels
+BATCH, RATE = 256, 1e-2
+TUNING, TUNING_RATE = 20, 5e-3
+
+
+def check(steps: int = 220, seed: int = 0) -> Verdict:
+    """Texts whose words belong together."""
+    return verdict(steps, seed, together=True)
+
+
+def broken() -> Verdict:
+    """The same words in texts that mix both halves: nothing to be learnt about them."""
+    return verdict(220, 0, together=False)
+
+
+def verdict(steps: int, seed: int, together: bool) -> Verdict:
+    """Accuracies of the two by number of labels."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        fresh = BERT(SCHEME.symbols, LENGTH + 1, width=16, depth=1, heads=2, dropout=0.0)
+        read = deepcopy(fresh)
+        pretrain(read, steps, together)
+        test = texts(200)
+        found = {
+            labels: torch.tensor([compared(fresh, read, labels, test) for _ in range(draws)])
+            for labels, draws in DRAWS.items()
+        }
+    gains = found[2].diff(dim=1)
+    error = gains.std().item() / len(gains) ** 0.5
+    bound = float(t.isf(LEVEL, len(gains) - 1)) * error
+    labels = [float(s) for s in DRAWS]
+    means = torch.stack([found[s].mean(0) for s in DRAWS]).T.tolist()
+    return Verdict(
+        predicted="gain in accuracy > 0",
+        measured=gains.mean().item(),
+        bound=bound,
+        holds=gains.mean().item() > bound,
+        picture=Picture(
+            title="Who has read before needs fewer labels",
+            x_label="labelled texts",
+            y_label="share of test texts told right",
+            points={"pre-trained": (labels, means[1]), "fresh": (labels, means[0])},
+            bounds={"by chance": ([labels[0], labels[-1]], [0.5, 0.5])},
+            log="x",
+        ),
+        details={"standard error of the gain": error},
+    )
+
+
+def texts(each: int, together: bool = True) -> tuple[Tensor, Tensor]:
+    """So many texts of either half, [CLS] first; even words are of half 0, odd ones of half 1."""
+    y = torch.arange(2).repeat(each)
+    half = y[:, None].expand(-1, LENGTH) if together else torch.randint(2, (2 * each, LENGTH))
+    words = 2 * torch.randint(WORDS // 2, half.shape) + half
+    return F.pad(words + SCHEME.special, (1, 0), value=2), y
+
+
+def pretrain(bert: BERT, steps: int, together: bool) -> None:
+    """Guess hidden words; every batch is new."""
+    model = BertPretraining(bert)
+    optimiser = torch.optim.Adam(model.parameters(), RATE, fused=True)
+    for _ in range(steps):
+        hidden = hide(texts(BATCH // 2, together)[0], SCHEME)
+        logits = model.answers(hidden.tokens, places=hidden.places).words
+        optimiser.zero_grad()
+        hidden_words(logits, hidden.words, hidden.counts).mean().backward()
+        optimiser.step()
+
+
+def compared(
+    fresh: BERT, read: BERT, labels: int, test: tuple[Tensor, Tensor]
+) -> tuple[float, float]:
+    """Test accuracies of both after training on the same texts, with the same new head."""
+    x, y = texts(labels // 2)
+    head = BertClassifier(fresh, 2)
+    models = deepcopy(head), deepcopy(head)
+    models[1].bert = deepcopy(read)
+    return accuracy(models[0], x, y, test), accuracy(models[1], x, y, test)
+
+
+def accuracy(model: BertClassifier, x: Tensor, y: Tensor, test: tuple[Tensor, Tensor]) -> float:
+    """Of the whole network, trained on x and y."""
+    optimiser = torch.optim.Adam(model.parameters(), TUNING_RATE, fused=True)
+    for _ in range(TUNING):
+        optimiser.zero_grad()
+        F.cross_entropy(model(x), y).backward()
+        optimiser.step()
+    with torch.no_grad():
+        return (model(test[0]).argmax(1) == test[1]).double().mean().item()

@@ -1,0 +1,72 @@
+"""Claim: a graph's coupling matrix never lengthens a vector: its norm is 1 (J 7.4).
+
+    Ā = D̄^{-1/2} (A + I) D̄^{-1/2},   xᵀ(I - Ā)x = Σ_{edges} (x_m/√d̄_m - x_n/√d̄_n)² ≥ 0
+
+Measured: over random graphs of four laws, the largest singular value of Ā, and the length of
+Ā u - u for u = D̄^{1/2} 1 / ‖·‖; how far the first passes 1 and the second 0.
+Bound: 1e-12, rounding in double precision. -1 is no eigenvalue, since every node has a loop.
+Kipf and Welling (2017).
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from chainrule.data.random_graphs import CLASSES, drawn
+from chainrule.graphs import Graph
+from chainrule.lab.claim import Picture, Verdict
+from chainrule.nn.laplacian import coupling
+
+ROUNDING = 1e-12
+
+
+def check(graphs: int = 40, seed: int = 0) -> Verdict:
+    """Both sides divided by the root of the degree."""
+    return verdict(lambda graph: coupling(graph).dense(), graphs, seed)
+
+
+def broken() -> Verdict:
+    """Rows divided by the degree: averages, which may lengthen."""
+
+    def averages(graph: Graph) -> Tensor:
+        joined = coupling(graph).dense() > 0
+        return joined.double() / joined.sum(1, keepdim=True)
+
+    return verdict(averages, 40, 0)
+
+
+def verdict(matrix: Callable[[Graph], Tensor], graphs: int, seed: int) -> Verdict:
+    """Singular values of many graphs."""
+    generator = np.random.default_rng(seed)
+    worst, least, spectra = 0.0, 0.0, {}
+    for number in range(graphs):
+        kind = number % len(CLASSES)
+        graph = drawn(kind, generator)
+        graph = Graph(graph.x.double(), graph.edge_index)
+        A_bar = matrix(graph)
+        u = (A_bar != 0).sum(1).double().sqrt()
+        u = u / u.norm()
+        longest = torch.linalg.matrix_norm(A_bar, 2).item()
+        worst = max(worst, longest - 1, (A_bar @ u - u).norm().item())
+        eigenvalues = torch.linalg.eigvals(A_bar).real.sort(descending=True).values
+        least = min(least, eigenvalues[-1].item())
+        spectra[CLASSES[kind]] = eigenvalues
+    return Verdict(
+        predicted="‖Ā‖₂ = 1",
+        measured=worst,
+        bound=ROUNDING,
+        holds=worst <= ROUNDING and least > -1,
+        picture=Picture(
+            title="Layer after layer, no signal on a graph grows",
+            x_label="rank of the eigenvalue, from the largest (0) to the least (1)",
+            y_label="eigenvalue of Ā",
+            points={
+                name: (torch.linspace(0, 1, len(spectrum)).tolist(), spectrum.tolist())
+                for name, spectrum in spectra.items()
+            },
+            bounds={"1": ([0.0, 1.0], [1.0, 1.0]), "-1": ([0.0, 1.0], [-1.0, -1.0])},
+        ),
+        details={"least eigenvalue": least, "graphs": float(graphs)},
+    )

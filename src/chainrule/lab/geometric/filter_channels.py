@@ -1,0 +1,95 @@
+"""Claim: a graph filter sums over input channels; its weights do not know how many nodes (J 7.5).
+
+    ξ_j = Σ_i p_ij(L) x_i + b_j 1,     p_ij(L) = Σ_k w_kij Lᵏ        i input, j output channels
+
+Measured: the largest difference between the library's layer and this sum of filters written one by
+one, and between the layer on a graph with renamed nodes and its renamed output. Bound: 1e-10 in
+double precision, sums in another order. J prints ξ_m = Σ_n p_mn(L) x_n + b_n with a sum over the M
+nodes: weights for each pair of them, M² (K + 1) + M in number, that fit one graph in one order.
+Defferrard et al. (2016).
+"""
+
+from itertools import product
+
+import networkx
+import torch
+from torch import Tensor
+
+from chainrule.graphs import Graph, from_networkx
+from chainrule.lab.claim import Picture, Verdict
+from chainrule.models.geometric.polynomial import Polynomial, polynomial_filter
+from chainrule.nn.laplacian import normalised_laplacian
+from chainrule.nn.on_graph import OnGraph
+
+ROUNDING = 1e-10
+INPUTS, OUTPUTS, TERMS = 3, 4, 3
+SIZES = (10, 20, 50, 100, 200)
+
+
+def check(trials: int = 10, seed: int = 0) -> Verdict:
+    """One bias for each output channel."""
+    return verdict(trials, seed, bias_of_nodes=0.0)
+
+
+def broken() -> Verdict:
+    """A bias for each node too."""
+    return verdict(10, 0, bias_of_nodes=1.0)
+
+
+@torch.no_grad()
+def verdict(trials: int, seed: int, bias_of_nodes: float) -> Verdict:
+    """The layer against the sum, and against itself on renamed nodes."""
+    worst = 0.0
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        network = Polynomial(INPUTS, [], OUTPUTS, TERMS).double().eval()
+        for trial in range(trials):
+            nodes = 10 + 5 * trial
+            known = networkx.gnm_random_graph(nodes, 2 * nodes, seed=seed + trial)
+            graph = from_networkx(known, torch.randn(nodes, INPUTS, dtype=torch.float64))
+            network.layers[0].b.normal_()  # type: ignore[operator]
+            own = bias_of_nodes * torch.randn(nodes, 1, dtype=torch.float64)
+            found = outputs(network, graph) + own
+            order = torch.randperm(nodes)
+            renamed = Graph(graph.x[order], order.argsort()[graph.edge_index])
+            again = outputs(network, renamed) + own
+            for difference in (found - summed(network, graph), again - found[order]):
+                worst = max(worst, difference.abs().max().item())
+    sizes = [float(n) for n in SIZES]
+    weights = float(sum(p.numel() for p in network.parameters()))
+    by_node = [n**2 * TERMS + n for n in sizes]
+    return Verdict(
+        predicted="layer - Σ_i p_ij(L) x_i - b_j = 0, for any order of the nodes",
+        measured=worst,
+        bound=ROUNDING,
+        holds=worst <= ROUNDING,
+        picture=Picture(
+            title="Weights between channels fit every graph, between nodes only one",
+            x_label="nodes of the graph, M",
+            y_label="weights of a layer",
+            curves={
+                "sum over channels": (
+                    sizes,
+                    [float(TERMS * INPUTS * OUTPUTS + OUTPUTS)] * len(sizes),
+                ),
+                "sum over nodes, as printed": (sizes, by_node),
+            },
+            points={"sum over channels": (sizes, [weights] * len(sizes))},
+            log="xy",
+        ),
+        details={"weights": weights},
+    )
+
+
+def outputs(network: Polynomial, graph: Graph) -> Tensor:
+    return OnGraph(network, graph)(torch.arange(graph.nodes))
+
+
+def summed(network: Polynomial, graph: Graph) -> Tensor:
+    """Σ_i p_ij(L) x_i + b_j, filter by filter."""
+    W, b = network.layers[0].W, network.layers[0].b
+    L = normalised_laplacian(graph)
+    found = b.repeat(graph.nodes, 1)  # type: ignore[operator]
+    for i, j in product(range(INPUTS), range(OUTPUTS)):
+        found[:, [j]] += polynomial_filter(L, W[:, i, j], graph.x[:, [i]])  # type: ignore[index]
+    return found

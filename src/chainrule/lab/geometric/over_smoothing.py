@@ -1,0 +1,93 @@
+"""Claim: depth makes the nodes of a graph alike, at the rate of its spectral gap (J 7.4).
+
+    d(H) = ‖H - u uᵀ H‖,  u ∝ D̄^{1/2} 1:     d(φ(Ā H W)) ≤ σ₁(W) λ₂ d(H),     λ₂ = 1 - gap
+    H_l = Ā^l X from the slowest start X = c u + u_2:     d(H_l) = λ₂^l d(X)
+
+λ₂ is the second largest |eigenvalue| of Ā: u spans what no layer can tell apart. Measured: in graph
+networks of many layers, the largest |d(H_l) / λ₂^l d(X) - 1| from the slowest start with W = I,
+where the ReLU does nothing, and the largest d(H_l) / λ₂^l d(X) - 1 from random X ≥ 0 with random
+orthogonal W and ReLUs. Bound: 1e-8: rounding of 1e-16 a layer against λ₂^l ≥ 1e-5.
+Oono and Suzuki (2020); Chen et al. (2020).
+"""
+
+import networkx
+import torch
+from torch import Tensor
+
+from chainrule.graphs import Graph, from_networkx
+from chainrule.lab.claim import Picture, Verdict
+from chainrule.models.geometric.gcn import GCN
+from chainrule.nn.laplacian import coupling
+
+BOUND = 1e-8
+WIDTH = 8
+GRAPHS = {
+    "ring": networkx.cycle_graph(16),
+    "club": networkx.karate_club_graph(),
+    "random": networkx.random_regular_graph(6, 40, seed=0),
+}
+
+
+def check(layers: int = 30, seed: int = 0) -> Verdict:
+    """Weights that neither stretch nor shrink."""
+    return verdict(layers, seed, stretch=1.0)
+
+
+def broken() -> Verdict:
+    """Weights that stretch by a fifth."""
+    return verdict(30, 0, stretch=1.2)
+
+
+@torch.no_grad()
+def verdict(layers: int, seed: int, stretch: float) -> Verdict:
+    """Distances from u, layer by layer."""
+    depth = torch.arange(1, layers + 1, dtype=torch.float64)
+    worst, curves, points, gaps = 0.0, {}, {}, {}
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        network = GCN(WIDTH, [WIDTH] * (layers - 1), WIDTH, dropout=0.0).double().eval()
+        for name, known in GRAPHS.items():
+            edges = from_networkx(known, torch.zeros(len(known), 1)).edge_index
+            A_bar = coupling(Graph(torch.zeros(len(known), 1).double(), edges))
+            values, U = torch.linalg.eigh(A_bar.dense())
+            second = values[:-1].abs().argmax()
+            u, u_2, rate = U[:, -1].abs(), U[:, second], values[second].abs().item()
+            slowest = (u * (u_2.abs() / u).max() + u_2)[:, None].repeat(1, WIDTH)
+            weigh(network, torch.eye(WIDTH).expand(layers, -1, -1) * stretch)
+            slow = distances(network, Graph(slowest, edges), u) / rate**depth
+            drawn = torch.randn(layers, WIDTH, WIDTH, dtype=torch.float64)
+            weigh(network, torch.linalg.qr(drawn)[0] * stretch)
+            quick = distances(network, Graph(torch.rand_like(slowest), edges), u) / rate**depth
+            worst = max(worst, (slow - 1).abs().max().item(), (quick - 1).max().item())
+            label = f"{name}: gap {1 - rate:.2f}"
+            curves[label] = (depth.tolist(), (rate**depth).tolist())
+            points[label] = (depth[2::4].tolist(), (slow * rate**depth)[2::4].tolist())
+            gaps[f"gap of {name}"] = 1 - rate
+    return Verdict(
+        predicted="d(H_l) / d(X) = λ₂^l from the slowest start, ≤ from any",
+        measured=worst,
+        bound=BOUND,
+        holds=worst <= BOUND,
+        picture=Picture(
+            title="Depth makes all nodes alike, the faster the wider the gap",
+            x_label="layers",
+            y_label="distance from smooth, relative",
+            curves=curves,
+            points=points,
+            log="y",
+        ),
+        details=gaps,
+    )
+
+
+def weigh(network: GCN, W: Tensor) -> None:
+    for layer, W_l in zip(network.layers, W, strict=True):
+        layer.weight.copy_(W_l)  # type: ignore[operator]
+
+
+def distances(network: GCN, graph: Graph, u: Tensor) -> Tensor:
+    """d(H_l) / d(X) of every layer."""
+    views = network.views(graph)
+    outputs = network.outputs(views["coupled"], views["coupling"])  # type: ignore[arg-type]
+    d = [torch.linalg.norm(h - torch.outer(u, u @ h)) for h in (graph.x, *outputs)]
+    return torch.stack(d[1:]) / d[0]

@@ -1,0 +1,83 @@
+"""Claim: the order of its points does not matter to PointNet (J 7.3).
+
+    class    f(Px) = f(x)               segmentation    f(Px) = P f(x)
+
+Measured: the largest change of the logits over random orders of clouds on solids, and of the
+segmentation's logits from those of the same points before, in double precision, with T-nets that
+turn the clouds. Bound: 1e-12: a maximum is exact, but products of matrices may round differently
+by row. A recurrent network that reads the points in order stands beside it in the picture.
+Qi et al. (2017).
+"""
+
+import torch
+from torch import Tensor, nn
+
+from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.geometric.cloud import clouds, turning
+from chainrule.models.geometric.pointnet import PointNet
+from chainrule.models.geometric.pointnet_segmentation import PointNetSegmentation
+from chainrule.models.recurrent.elman import Elman
+from chainrule.models.recurrent.sequence_classifier import SequenceClassifier
+
+ROUNDING = 1e-12
+CLASSES = 4
+
+
+def check(points: int = 64, features: int = 128, seed: int = 0) -> Verdict:
+    """PointNet."""
+    return verdict(points, features, seed, in_order=False)
+
+
+def broken() -> Verdict:
+    """A recurrent network in its place."""
+    return verdict(64, 128, 0, in_order=True)
+
+
+@torch.no_grad()
+def verdict(points: int, features: int, seed: int, in_order: bool) -> Verdict:
+    """Logits by the number of points that moved."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        net = turning(PointNet(3, CLASSES, features=features, hidden=(64,)))
+        parts = turning(PointNetSegmentation(3, CLASSES, features=features))
+        reader = SequenceClassifier(Elman(3, 32), CLASSES).double()
+        moved = [2, *(points * k // 8 for k in range(1, 9))]
+        orders = torch.stack([reordered(points, number) for number in moved])
+    x = clouds(4, points, seed)
+    classifier: nn.Module = reader if in_order else net
+    by_class = changes(classifier, x, orders)
+    by_part = [(parts(x[:, order]) - parts(x)[:, :, order]).abs().max().item() for order in orders]
+    worst = max(*by_class, *by_part)
+    n = [float(number) for number in moved]
+    return Verdict(
+        predicted="f(Px) - f(x) = 0, and f(Px) - P f(x) = 0 by points",
+        measured=worst,
+        bound=ROUNDING,
+        holds=worst <= ROUNDING,
+        picture=Picture(
+            title="A cloud is the same cloud in any order",
+            x_label="points moved to another place in the list",
+            y_label="largest change of a logit",
+            points={
+                "recurrent network": (n, changes(reader, x, orders)),
+                "PointNet, class or parts": (
+                    n,
+                    [max(*pair, 1e-17) for pair in zip(by_class, by_part, strict=True)],
+                ),
+            },
+            bounds={"rounding": ([n[0], n[-1]], [ROUNDING] * 2)},
+            log="y",
+        ),
+    )
+
+
+def reordered(points: int, number: int) -> Tensor:
+    """An order that moves so many of the points, in a circle."""
+    order, chosen = torch.arange(points), torch.randperm(points)[:number]
+    order[chosen] = chosen.roll(1)
+    return order
+
+
+def changes(model: nn.Module, x: Tensor, orders: Tensor) -> list[float]:
+    """The largest change of a logit for each order."""
+    return [(model(x[:, order]) - model(x)).abs().max().item() for order in orders]

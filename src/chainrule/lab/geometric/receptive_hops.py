@@ -1,0 +1,91 @@
+"""Claim: after k layers a node knows what is k edges away, and nothing beyond (J 7.4).
+
+    ∂h_m^{(k)}/∂x_n = 0 if distance(m, n) > k;    so L layers are needed for a graph of diameter L
+
+Measured: one node of a grid is changed, and the outputs of graph convolution, graph attention and
+message passing with 1 … `layers` layers are compared, in double precision: how many nodes changed
+that are farther than k, or did not change though they are not. Bound: exactly 0. What is out of
+reach enters no sum; what is within does with random weights, except with probability 0.
+"""
+
+from collections.abc import Callable
+
+import networkx
+import torch
+from torch import Tensor, nn
+
+from chainrule.graphs import Graph, from_networkx, undirected
+from chainrule.lab.claim import Picture, Verdict
+from chainrule.models.geometric.gat import GAT
+from chainrule.models.geometric.gcn import GCN
+from chainrule.models.geometric.message_passing import MessagePassing
+from chainrule.nn.on_graph import OnGraph
+
+WIDTH = 32
+NETWORKS: dict[str, Callable[[int], nn.Module]] = {
+    "GCN": lambda k: GCN(WIDTH, [WIDTH] * (k - 1), WIDTH, dropout=0.0),
+    "GAT": lambda k: GAT(WIDTH, [WIDTH] * (k - 1), WIDTH, [2] * k, dropout=0.0),
+    "message passing": lambda k: MessagePassing(WIDTH, [WIDTH] * (k - 1), WIDTH),
+}
+
+
+def check(side: int = 9, layers: int = 8, seed: int = 0) -> Verdict:
+    """A grid."""
+    return verdict(side, layers, seed, shortcut=False)
+
+
+def broken() -> Verdict:
+    """An edge from corner to corner that the distances leave out."""
+    return verdict(9, 4, 0, shortcut=True)
+
+
+@torch.no_grad()
+def verdict(side: int, layers: int, seed: int, shortcut: bool) -> Verdict:
+    """Nodes that change by layers, and nodes within reach."""
+    grid = networkx.convert_node_labels_to_integers(networkx.grid_2d_graph(side, side))
+    lengths = networkx.single_source_shortest_path_length(grid, 0)
+    distance = torch.tensor([lengths[m] for m in grid])
+    edges = from_networkx(grid, torch.zeros(len(grid), 1)).edge_index
+    if shortcut:
+        edges = undirected(torch.cat([edges, torch.tensor([[0], [len(grid) - 1]])], 1))
+    depths = list(range(1, layers + 1))
+    changed: dict[str, tuple[list[float], list[float]]] = {}
+    wrong = 0
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        x = torch.rand(len(grid), WIDTH, dtype=torch.float64)
+        other = torch.cat([x[:1] + 1, x[1:]])
+        for name, make in NETWORKS.items():
+            reached = [differences(make(k).double().eval(), x, other, edges) for k in depths]
+            wrong += sum(
+                int((found != (distance <= k)).sum())
+                for k, found in zip(depths, reached, strict=True)
+            )
+            beside = 0.1 * len(changed) - 0.1  # so that no marker hides another
+            changed[name] = [k + beside for k in depths], [float(found.sum()) for found in reached]
+    return Verdict(
+        predicted="nodes that change = nodes within k edges",
+        measured=float(wrong),
+        bound=0.0,
+        holds=wrong == 0,
+        picture=Picture(
+            title="News travels one edge a layer",
+            x_label="layers k",
+            y_label="nodes that notice a change in the corner",
+            curves={"nodes within k edges": within(distance, depths)},
+            points=changed,
+        ),
+        details={"nodes": float(len(grid)), "diameter": float(distance.max())},
+    )
+
+
+def within(distance: Tensor, depths: list[int]) -> tuple[list[float], list[float]]:
+    """k, and how many nodes are at most k edges away."""
+    return [float(k) for k in depths], [float((distance <= k).sum()) for k in depths]
+
+
+def differences(network: nn.Module, x: Tensor, other: Tensor, edges: Tensor) -> Tensor:
+    """Which nodes have another output."""
+    nodes = torch.arange(len(x))
+    one, two = (OnGraph(network, Graph(known, edges))(nodes) for known in (x, other))
+    return (one != two).any(1)

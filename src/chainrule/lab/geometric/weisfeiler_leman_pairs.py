@@ -1,0 +1,117 @@
+"""Claim: graphs that colour refinement cannot tell apart, no message passing can (J 7.4).
+
+    c_{t+1}(m) = new colour of (c_t(m), {{c_t(n) : n ~ m}}):   same colours ⇒ same f(G) = Σ_m h_m
+
+Measured: the largest relative difference of f(G) and f(H) over pairs that are not isomorphic but
+have the same colours, for graph convolution, attention, message passing and the graph classifier
+with random weights, in double precision; features are the degrees. Bound: 1e-10, sums in another
+order. Pairs with different colours must be told apart by all four, by more than 1e-6, and the
+library's 1-WL test must say which pair is which. Morris et al. (2019), Xu et al. (2019).
+J's sentence that the test decides isomorphism is not so: these pairs show it.
+"""
+
+from collections.abc import Callable
+
+import networkx
+import torch
+from torch import Tensor, nn
+
+from chainrule.graphs import Graph, from_networkx, union
+from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.geometric.pairs import ALIKE, PAIRS
+from chainrule.models.geometric import GAT, GCN, GraphClassifier, MessagePassing
+from chainrule.models.geometric.weisfeiler_leman import told_apart
+from chainrule.nn.on_graph import OnGraph
+
+ROUNDING, VISIBLE = 1e-10, 1e-6
+WRITTEN_AT = (
+    (0.7, 1e-13),
+    (1.7, 1e-11),
+    (2.3, 1e-9),
+    (2.2, 1e-5),
+    (5.6, 1e-3),
+    (6.6, 1e-5),
+    (7.4, 1e-7),
+)
+
+
+def check(layers: int = 3, width: int = 16, seed: int = 0) -> Verdict:
+    """Nodes know their degree."""
+    return verdict(layers, width, seed, named=False)
+
+
+def broken() -> Verdict:
+    """Every node has a random number of its own, which the colours leave out."""
+    return verdict(3, 16, 0, named=True)
+
+
+@torch.no_grad()
+def verdict(layers: int, width: int, seed: int, named: bool) -> Verdict:
+    """With random weights."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        networks = {name: make(layers, width) for name, make in NETWORKS.items()}
+        return compared(networks, named)
+
+
+def compared(networks: dict[str, Callable[[Graph], Tensor]], named: bool) -> Verdict:
+    """Differences pair by pair."""
+    found: dict[str, list[float]] = {name: [] for name in networks}
+    right = True
+    for number, pair in enumerate(PAIRS.values()):
+        G, H = (coloured(graph) for graph in pair)
+        right &= told_apart(G, H) == (number >= ALIKE) and not networkx.is_isomorphic(*pair)
+        if named:
+            G, H = (Graph(torch.rand_like(g.x), g.edge_index) for g in (G, H))
+        for name, network in networks.items():
+            f, g = network(union([G, H]))
+            found[name].append(((f - g).norm() / f.norm()).item())
+    most = max(max(values[:ALIKE]) for values in found.values())
+    least = min(min(values[ALIKE:]) for values in found.values())
+    numbers = torch.arange(1.0, len(PAIRS) + 1)
+    return Verdict(
+        predicted="same colours: difference 0; other colours: > 0",
+        measured=most,
+        bound=ROUNDING,
+        holds=right and most <= ROUNDING and least >= VISIBLE,
+        picture=Picture(
+            title="What colour refinement cannot tell apart, no message passing can",
+            x_label="pair of graphs",
+            y_label="relative difference of the outputs",
+            points={
+                name: ((numbers + 0.12 * k - 0.18).tolist(), [max(v, 1e-17) for v in values])
+                for k, (name, values) in enumerate(found.items())
+            },
+            marks={
+                **dict(zip(PAIRS, WRITTEN_AT, strict=True)),
+                "same colours | different colours": ALIKE + 0.5,
+            },
+            log="y",
+        ),
+        details={"least difference where the colours differ": least},
+    )
+
+
+def coloured(graph: networkx.Graph) -> Graph:
+    """With the degree of each node as its feature."""
+    degrees = torch.tensor([[float(d)] for _, d in graph.degree()], dtype=torch.float64)
+    return from_networkx(graph, degrees)
+
+
+def summed(network: nn.Module) -> Callable[[Graph], Tensor]:
+    """Σ_m h_m of each graph of a union, from a network with one output per node."""
+    network.double().eval()
+
+    def f(graphs: Graph) -> Tensor:
+        h = OnGraph(network, graphs)(torch.arange(graphs.nodes))
+        return torch.stack([h[graphs.batch == k].sum(0) for k in range(graphs.graphs)])
+
+    return f
+
+
+NETWORKS: dict[str, Callable[[int, int], Callable[[Graph], Tensor]]] = {
+    "GCN": lambda k, d: summed(GCN(1, [d] * (k - 1), d)),
+    "GAT": lambda k, d: summed(GAT(1, [d] * (k - 1), d, [2] * k)),
+    "message passing": lambda k, d: summed(MessagePassing(1, [d] * (k - 1), d, "sum")),
+    "graph classifier": lambda k, d: GraphClassifier(1, d, d, k).double().eval(),
+}

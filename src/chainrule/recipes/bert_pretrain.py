@@ -1,0 +1,184 @@
+"""BERT learns English from plain text: hidden words, and which sentences follow each other.
+
+    chainrule train bert-pretrain --out runs/bert
+    chainrule predict runs/bert "the [MASK] ran"
+
+A small BERT on the film reviews of IMDB, the web pages of EWT and the articles of SQuAD, training
+parts only; or on text files of yours: --text my.txt. What it has learnt is then fine-tuned by
+`imdb-bert`, `ewt-bert` and `squad-bert`. 15 % of the words are hidden, others in every epoch.
+Devlin, Chang, Lee and Toutanova (2019); Liu et al. (2019) for hiding anew. Notes: J 6.5.
+"""
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import torch
+from torch import nn
+
+from chainrule.data.documents import SETS, Document, documents
+from chainrule.data.splits import TEST_SEED, Split, Splits, draw
+from chainrule.data.wordpiece import SPECIAL, WordPiece, train_wordpiece
+from chainrule.errors import InputError
+from chainrule.learning.masking import packed, sentence_pairs
+from chainrule.models.attention.bert_pretraining import BertPretraining
+from chainrule.recipes.base import SPLITS, Experiment, Facts, Figures, Task, arrays
+from chainrule.recipes.bert_sizes import Sizes, attention_picture, lengths, pieces_of
+from chainrule.recipes.guessing import GUESSING, Guessing, fill, filled
+from chainrule.training import Progress, Settings, evaluate, fit
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+HELD = 50  # one document in so many is for validation, and another for the test
+MARKS = 3  # [CLS] and twice [SEP]
+SHOWN = "the film was long , but the [MASK] was good ."
+BLANKS = (
+    "the [MASK] ran",
+    SHOWN,
+    "this is one of the [MASK] movies i have ever seen .",
+    "she [MASK] to the city with her mother and her [MASK] .",
+    "the war began in the year [MASK] .",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe(Sizes, Settings, Experiment[BertPretraining]):
+    """Plain text → what is hidden in it."""
+
+    notes: ClassVar[str] = "J 6.5"
+
+    text: tuple[str, ...] = ("imdb", "ewt", "squad")
+    """Data sets, or text files of yours with an empty line between two documents."""
+    pieces: int = 8000
+    """Size of the vocabulary, which is learnt from the texts."""
+    dropout: float = 0.0
+    """Share of the units dropped in each step; three epochs are too few to learn by heart."""
+    epochs: int = 3
+    batch_size: int = 32
+    optimiser: str = "adamw"
+    learning_rate: float = 1e-3
+    schedule: str = "warm-up-cosine"
+    weight_decay: float = 0.01
+    clip: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.check_sizes()
+        if self.label_smoothing or self.class_weights != "none":
+            raise InputError(
+                "--label-smoothing and --class-weights are for one label per example; "
+                "pre-training has one per hidden word, leave them out"
+            )
+        if not self.text:
+            raise InputError("--text names nothing to learn from")
+        # Files must be found again from any folder.
+        names = (name if name in SETS else str(Path(name).resolve()) for name in self.text)
+        object.__setattr__(self, "text", tuple(names))
+
+    def data(self, folder: Path | None) -> Splits:
+        train, validation, test = parts(documents(self.text, folder), self.seed)
+        known = (text for document in train + validation for text in document)  # for every seed
+        pieces = train_wordpiece(known, self.pieces, self.length)
+        return Splits(
+            self.pairs(train, pieces, self.seed),
+            self.pairs(validation, pieces, self.seed),
+            self.pairs(test, pieces, TEST_SEED),
+            ("follows", "does not"),
+            pieces,
+        )
+
+    def pairs(self, part: list[Document], pieces: WordPiece, seed: int) -> Split:
+        """Rows [CLS] a [SEP] b [SEP], and whether b follows a."""
+        numbers = iter(pieces.encode_many([text for document in part for text in document]))
+        tokens = [[next(numbers) for _ in document] for document in part]
+        longest = self.length - MARKS
+        found = sentence_pairs(tokens, longest, seed)
+        rows, _, labels = packed(found, longest, pieces.cls, pieces.sep)
+        return Split(rows, labels)
+
+    def facts(self, data: Splits) -> Facts:
+        examples = {name: len(getattr(data, name).x) for name in SPLITS}
+        return Facts(Task((len(pieces_of(data)),)), examples, data.notes, data.encoder)
+
+    def model(self, task: Task) -> BertPretraining:
+        (symbols,) = task.shape
+        return BertPretraining(self.bert(symbols, self.dropout))
+
+    def learn(
+        self, model: BertPretraining, data: Splits, folder: Path | None, device: str
+    ) -> Generator[Progress]:
+        train, validation = arrays(data.train), arrays(data.validation)
+        guessing = Guessing(model, pieces_of(data))
+        return fit(
+            guessing, train, validation, self, GUESSING, folder, device, lengths(data.train.x)
+        )
+
+    def measure(self, model: BertPretraining, data: Splits) -> Figures:
+        """Of the training rows, as many as there are to validate."""
+        guessing, few = Guessing(model, pieces_of(data)), len(data.validation.x)
+        return {
+            name: evaluate(guessing, tuple(t[:few] for t in getattr(data, name)), GUESSING)
+            for name in SPLITS
+        }
+
+    def compare(self, data: Splits) -> dict[str, Figures]:
+        """What the frequency of words alone can do."""
+        pieces = len(pieces_of(data))
+        x, y = data.train.x, data.test.y.double()
+        counts = x[x >= len(SPECIAL)].bincount(minlength=pieces).double() + 1
+        words = data.test.x[data.test.x >= len(SPECIAL)]
+        surprise = -(counts / counts.sum()).log()[words].mean()
+        found = {
+            "word_accuracy": (words == counts.argmax()).double().mean().item(),
+            "perplexity": surprise.exp().item(),
+            "pair_accuracy": max(y.mean().item(), 1 - y.mean().item()),
+        }
+        return {"the most frequent": {"test": found}}
+
+    def texts(self, model: BertPretraining, data: Splits) -> dict[str, str]:
+        """Some blanks and what the model writes into them."""
+        pieces = pieces_of(data)
+        fitting = [text for text in BLANKS if len(pieces.encode(text)) + 2 <= self.length]
+        return {"blanks": "\n\n".join(filled(t, fill(model, pieces, t)) for t in fitting)}
+
+    def answer_texts(
+        self, model: nn.Module, texts: Sequence[str], pieces: WordPiece
+    ) -> list[dict[str, Any]]:
+        """Five words for every blank."""
+        assert isinstance(model, BertPretraining)
+        return [
+            {"input": text, "blank": number, "prediction": word, "probability": p}
+            for text in texts
+            for number, guesses in enumerate(fill(model, pieces, text), 1)
+            for word, p in guesses
+        ]
+
+    def pictures(self, model: BertPretraining, data: Splits) -> "dict[str, Figure]":
+        from chainrule.report.attention import positional
+
+        positions = model.bert.positions.weight.numpy(force=True)
+        return {
+            "attention": attention_picture(model.bert, pieces_of(data), [SHOWN]),
+            "positions": positional(positions, "learnt positions"),
+        }
+
+
+def parts(
+    found: list[Document], seed: int
+) -> tuple[list[Document], list[Document], list[Document]]:
+    """(train, validation, test): whole documents; the seed moves validation only."""
+    if len(found) < 3 * 2:
+        raise InputError(
+            f"expected six documents or more, two for each split, got {len(found)}; separate them "
+            "by empty lines"
+        )
+    number = max(2, len(found) // HELD)
+    rest, test = draw(torch.zeros(len(found), dtype=torch.long), number, TEST_SEED)
+    train, validation = draw(torch.zeros(len(rest), dtype=torch.long), number, seed)
+    groups = (rest[train], rest[validation], test)
+    train_part, validation_part, test_part = (
+        [found[k] for k in group.tolist()] for group in groups
+    )
+    return train_part, validation_part, test_part
