@@ -42,6 +42,13 @@ def test_seeds_are_averaged_and_a_repeated_seed_replaces_its_entry() -> None:
     assert "| – other | test error 50.00 % | – | 2 | |" in table
 
 
+def test_a_method_measured_otherwise_shows_all_its_figures() -> None:
+    compared = {"elman": {"test": {"length 1: error": 0.02, "length 9: error": 0.5}}}
+    recording.record(result(0, 0.5) | {"compared": compared}, "chainrule train toy")
+    line = "| – elman | length 1: error 2.00 %, length 9: error 50.00 % | – | 1 | |"
+    assert line in recording.markdown()
+
+
 def test_other_settings_start_the_file_anew() -> None:
     recording.record(result(0, 0.5, width=4), "chainrule train toy")
     path = recording.record(result(1, 0.1, width=8), "chainrule train toy --width 8 --seed 1")

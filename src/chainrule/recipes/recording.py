@@ -104,8 +104,11 @@ def headline(run: dict[str, Any]) -> str:
 
 
 def summary(metrics: list[dict[str, dict[str, float]]], wanted: str) -> str:
-    """The wanted figure as `test error 1.63 %`, and every other headline figure after it."""
+    """The wanted figure as `test error 1.63 %` and its area under the curve; else all there are."""
     split, _, name = wanted.partition(" ")
-    names = [name, *(n for n in ("auc",) if n in metrics[0].get(split, {}) and n != name)]
-    parts = [f"{split} {n} {figure(n, mean(m[split][n] for m in metrics))}" for n in names]
+    present = metrics[0].get(split, {})
+    names = {f"{split} {n}": n for n in (name, "auc") if n in present} or {n: n for n in present}
+    parts = [
+        f"{shown} {figure(n, mean(m[split][n] for m in metrics))}" for shown, n in names.items()
+    ]
     return ", ".join(parts)
