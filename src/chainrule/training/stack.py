@@ -39,6 +39,7 @@ class Stack(nn.Module):
     def __init__(self, models: Sequence[nn.Module]):
         super().__init__()
         check_alike(models)
+        self.members = len(models)
         parameters, buffers = stack_module_state(list(models))
         self.names, self.buffer_names = list(parameters), list(buffers)
         self.stacked = nn.ParameterList(p.detach().clone() for p in parameters.values())
@@ -65,7 +66,6 @@ class Stack(nn.Module):
         """
         model = self.wiring[0].train(self.training)
         names = self.names + self.buffer_names
-        members = len(self.weights[0])
 
         def member(*tensors: Tensor) -> Tensor:
             state, x = dict(zip(names, tensors, strict=False)), tensors[len(names)]
@@ -81,7 +81,7 @@ class Stack(nn.Module):
 
         def every(*tensors: Tensor) -> Tensor:
             x = tensors[len(names)]
-            copies = x[:, None].expand(-1, members // len(x), *x.shape[1:]).flatten(0, 1)
+            copies = x[:, None].expand(-1, self.members // len(x), *x.shape[1:]).flatten(0, 1)
             token = BATCH.set(Batch(x, copies))
             try:
                 return vmap(member)(*tensors[: len(names)], copies, *tensors[len(names) + 1 :])
