@@ -12,7 +12,7 @@ mean_iou    mean over classes k of |P_k ∩ Y_k| / |P_k ∪ Y_k|, P_k and Y_k th
 from collections.abc import Callable, Mapping
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 Metric = Callable[..., float]
@@ -25,7 +25,14 @@ def predicted_class(output: Float[Tensor, "batch *classes"]) -> Int[Tensor, " ba
 
 def error(output: Float[Tensor, "batch *classes"], y: Int[Tensor, " batch"]) -> float:
     """Share of wrong classes."""
-    return (predicted_class(output) != y).double().mean().item()
+    return wrong(output, y).double().mean().item()
+
+
+def wrong(
+    output: Float[Tensor, "batch *classes"], y: Int[Tensor, " batch"]
+) -> Bool[Tensor, " batch"]:
+    """Which classes are."""
+    return predicted_class(output) != y
 
 
 def accuracy(output: Float[Tensor, "batch *classes"], y: Int[Tensor, " batch"]) -> float:

@@ -18,6 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from chainrule.learning.metrics import accuracy, error, wrong
 from chainrule.learning.objective import CLASSES, Objective
 from chainrule.learning.optimisers import optimiser as make_optimiser
 from chainrule.training import devices
@@ -143,11 +144,20 @@ def validate(state: CrowdState, crowd: Crowd) -> list[dict[str, float]]:
         outputs, targets = zip(*answers(crowd), strict=True)
         each = [torch.cat(parts) for parts in zip(*targets, strict=True)]
         losses = crowd.objective.loss(torch.cat(outputs), *each).double()  # of all in one call
-        for k, part in enumerate(losses.split([len(output) for output in outputs])):
+        examples = [len(output) for output in outputs]
+        metrics = dict(crowd.objective.metrics)
+        shares: list[dict[str, float]] = [{} for _ in outputs]
+        if metrics.get("error") is error and metrics.get("accuracy") is accuracy:
+            mistakes = wrong(torch.cat(outputs), *each).double().split(examples)
+            for share, part in zip(shares, mistakes, strict=True):
+                share["error"] = part.mean().item()
+                share["accuracy"] = 1 - share["error"]
+            del metrics["error"], metrics["accuracy"]
+        for k, part in enumerate(losses.split(examples)):
             found = dict.fromkeys(["loss", *crowd.objective.metrics], math.inf)
             if math.isfinite(mean := part.mean().item()):
-                found["loss"] = mean
-                for name, metric in crowd.objective.metrics.items():
+                found |= {"loss": mean, **shares[k]}
+                for name, metric in metrics.items():
                     found[name] = metric(outputs[k], *targets[k])
             else:
                 give_up(state, crowd, k)

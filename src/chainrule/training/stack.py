@@ -189,10 +189,11 @@ class Affine(torch.autograd.Function):
         K = info.batch_size
         x, W, b = (members_first(t, axis, K) for t, axis in zip(tensors, in_dims, strict=True))
         rows = as_given(x if x.ndim == 3 else x.reshape(K, -1, x.shape[-1]))
-        G, outputs, inputs = len(rows), W.shape[1], W.shape[2]
-        W, b = W.reshape(G, -1, inputs), b.reshape(G, -1, 1)  # of members that share their rows
-        y = torch.baddbmm(b, W, rows.mT)  # this way ∂W comes out contiguous
-        return y.view(K, outputs, -1).mT.reshape(*x.shape[:-1], outputs), 0
+        if len(rows) < K:  # members that share their rows are one product
+            W, b = W.reshape(len(rows), -1, W.shape[-1]), b.reshape(len(rows), -1)
+        y = torch.baddbmm(b[:, :, None], W, rows.mT)  # this way ∂W comes out contiguous
+        y = (y if len(y) == K else y.view(K, -1, y.shape[-1])).mT
+        return y if x.ndim == 3 else y.reshape(*x.shape[:-1], -1), 0
 
 
 def as_given(x: Tensor) -> Tensor:
