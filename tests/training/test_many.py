@@ -129,6 +129,24 @@ def test_members_of_one_seed_and_fold_share_their_batches() -> None:
         record = last(train(alone, (X[learnt], Y[learnt]), (X[held], Y[held]), settings[k]))
         agree(alone, together[k])
         assert end.members[k]["validation_loss"] == pytest.approx(record["validation_loss"])
+        for name in ("error", "accuracy"):
+            assert end.members[k][f"validation_{name}"] == record[f"validation_{name}"]
+
+
+def test_batches_are_shared_by_networks_that_do_not_begin_with_an_affine_map() -> None:
+    def images(seed: int) -> nn.Module:
+        torch.manual_seed(seed)
+        layers = nn.Conv2d(1, 4, 2), nn.ReLU(), nn.Flatten(), nn.Linear(8, 3)
+        return nn.Sequential(*layers).double()
+
+    x = X.view(150, 1, 2, 3)
+    settings = [Settings(**COMMON, learning_rate=rate) for rate in (1e-3, 1e-2)]
+    together = [images(0), images(1)]
+    last(fit_many(together, (x, Y), None, settings))
+    for k, own in enumerate(settings):
+        alone = images(k)
+        train(alone, (x, Y), None, own)
+        agree(alone, together[k])
 
 
 def test_class_weights_are_those_of_the_fold() -> None:

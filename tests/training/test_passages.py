@@ -180,3 +180,5 @@ def test_texts_that_cannot_be_read_are_refused() -> None:
         run(fit_passages(model(), text(), (x, y), PLAIN))
     with pytest.raises(InputError, match=r"equally long, got \(5,\), \(4,\)"):
         run(fit_passages(model(), (x, y[1:]), None, PLAIN))
+    with pytest.raises(InputError, match="expected whole numbers as tokens of the training text"):
+        run(fit_passages(model(), (x.float(), y), None, PLAIN))

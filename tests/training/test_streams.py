@@ -162,7 +162,7 @@ def test_what_cannot_be_read_is_refused() -> None:
             next(fit_stream(model(), train, None, settings, piece))
 
     plain = Settings(batch_size=4)
-    refused("has 50 tokens; expected at least 80", (x, y), plain, 20)
+    refused("has 50 tokens to read; expected at least 80", (x, y), plain, 20)
     refused("pieces of one token or more", (x, y), plain, 0)
     refused("equally long", (x, y[1:]), plain)
     refused("got real ones", (x.float(), y), plain)

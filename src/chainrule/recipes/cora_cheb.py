@@ -4,7 +4,7 @@
 
 The settings of `cora-gcn`, whose coupling matrix is a simplification of the filter of two terms.
 Defferrard, Bresson and Vandergheynst (2016), NeurIPS; the figure is of Kipf and Welling (2017),
-K = 3 in their count. Notes: J 7.5.
+K = 2 in their count. Notes: J 7.5.
 """
 
 from dataclasses import dataclass

@@ -35,6 +35,23 @@ def check_split(arrays: Arrays, inputs: int, name: str) -> None:
         check_finite(t, f"{'inputs' if place < inputs else 'targets'} of the {name} split")
 
 
+def check_text(text: Arrays, name: str, least: int, instead: str) -> None:
+    """Two rows of whole numbers, equally long and long enough."""
+    shapes = [tuple(t.shape) for t in text]
+    if len(text) != 2 or shapes[0] != shapes[1] or len(shapes[0]) != 1:
+        raise InputError(
+            f"expected the {name} text as (tokens, next tokens), each of one dimension and equally "
+            f"long, got {', '.join(map(str, shapes))}"
+        )
+    if any(t.is_floating_point() for t in text):
+        raise InputError(f"expected whole numbers as tokens of the {name} text, got real ones")
+    if len(text[0]) < least:
+        raise InputError(
+            f"the {name} text has {len(text[0])} tokens to read; expected at least {least}; "
+            f"choose {instead}"
+        )
+
+
 def check_finite(t: Tensor, what: str) -> None:
     """A finite sum proves finite terms in one quick pass; only a bad one is looked at closely."""
     if not t.is_floating_point() or t.sum().isfinite():

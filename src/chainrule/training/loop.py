@@ -80,14 +80,24 @@ def fit(
     job = prepare(model, train, validation, settings, objective, devices.choose(device))
     job = replace(job, lengths=lengths)
     state = make_state(model, job)
+    threads = settings.threads or devices.threads_for(model, settings.batch_size)
+    yield from carried_out(epochs(state, job), state, job, folder, threads)
+
+
+def carried_out(
+    course: Iterator[Progress], state: State, job: Job, folder: Path | None, threads: int
+) -> Generator[Progress]:
+    """The course, from its checkpoint on if there is one, and the weights it is about.
+
+    The switches and the generator of the process are as before afterwards.
+    """
+    settings, model = job.settings, state.model
     if folder is not None and (folder / LAST).exists():
         state.restore(folder)
     outer_randomness = torch.get_rng_state()
-    with devices.prepared(
-        job.device, settings.threads or devices.threads_for(model, settings.batch_size)
-    ):
+    with devices.prepared(job.device, threads):
         try:
-            yield from saving(epochs(state, job), state, folder, settings.checkpoint_seconds)
+            yield from saving(course, state, folder, settings.checkpoint_seconds)
         finally:
             torch.set_rng_state(outer_randomness)
     if settings.patience and state.best_weights:

@@ -145,20 +145,19 @@ def validate(state: CrowdState, crowd: Crowd) -> list[dict[str, float]]:
         each = [torch.cat(parts) for parts in zip(*targets, strict=True)]
         losses = crowd.objective.loss(torch.cat(outputs), *each).double()  # of all in one call
         examples = [len(output) for output in outputs]
-        metrics = dict(crowd.objective.metrics)
-        shares: list[dict[str, float]] = [{} for _ in outputs]
-        if metrics.get("error") is error and metrics.get("accuracy") is accuracy:
+        mistakes = None  # likewise: one call for each member costs more than small networks
+        if error in crowd.objective.metrics.values():
             mistakes = wrong(torch.cat(outputs), *each).double().split(examples)
-            for share, part in zip(shares, mistakes, strict=True):
-                share["error"] = part.mean().item()
-                share["accuracy"] = 1 - share["error"]
-            del metrics["error"], metrics["accuracy"]
         for k, part in enumerate(losses.split(examples)):
             found = dict.fromkeys(["loss", *crowd.objective.metrics], math.inf)
             if math.isfinite(mean := part.mean().item()):
-                found |= {"loss": mean, **shares[k]}
-                for name, metric in metrics.items():
-                    found[name] = metric(outputs[k], *targets[k])
+                found["loss"] = mean
+                share = None if mistakes is None else mistakes[k].mean().item()
+                for name, metric in crowd.objective.metrics.items():
+                    if share is not None and metric in (error, accuracy):
+                        found[name] = share if metric is error else 1 - share
+                    else:
+                        found[name] = metric(outputs[k], *targets[k])
             else:
                 give_up(state, crowd, k)
             members[k] |= {f"validation_{name}": value for name, value in found.items()}

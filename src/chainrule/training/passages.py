@@ -25,21 +25,21 @@ from chainrule.errors import InputError
 from chainrule.learning.objective import Objective
 from chainrule.learning.schedules import schedule
 from chainrule.training import devices
-from chainrule.training.checks import Arrays, check_batches, check_monitor
+from chainrule.training.checks import Arrays, check_batches, check_monitor, check_text
 from chainrule.training.job import Job, origin
 from chainrule.training.loop import (
     TICK,
     Progress,
+    carried_out,
     collect,
     descend,
     diverged,
     epochs,
     make_state,
-    saving,
 )
 from chainrule.training.randomness import reseed
 from chainrule.training.settings import Settings, check_numbers
-from chainrule.training.state import LAST, State
+from chainrule.training.state import State
 
 AT_ONCE = 2**14  # tokens of a text that are measured together
 
@@ -107,20 +107,10 @@ def fit_passages(
     for group in state.optimiser.param_groups:
         if "betas" in group:
             group["betas"] = (group["betas"][0], settings.beta_2)
-    if folder is not None and (folder / LAST).exists():
-        state.restore(folder)
-    outer_randomness = torch.get_rng_state()
     tokens = settings.batch_size * settings.context
-    with devices.prepared(job.device, settings.threads or devices.threads_for(model, tokens)):
-        try:
-            course = epochs(state, job, passages, validate)
-            yield from saving(course, state, folder, settings.checkpoint_seconds)
-        finally:
-            torch.set_rng_state(outer_randomness)
-    if settings.patience and state.best_weights:
-        model.load_state_dict(state.best_weights)
-    elif state.average is not None:
-        model.load_state_dict(state.average.weights)
+    threads = settings.threads or devices.threads_for(model, tokens)
+    course = epochs(state, job, passages, validate)
+    yield from carried_out(course, state, job, folder, threads)
 
 
 def prepared(
@@ -133,7 +123,7 @@ def prepared(
     """Refuse what cannot work, then put model and data in their places."""
     for name, text in (("training", train), ("validation", validation)):
         if text is not None:
-            check_text(text, name, settings.context)
+            check_text(text, name, settings.context, "a smaller --context or a longer text")
     objective = Objective()
     check_monitor(settings, validation is not None, objective)
     check_batches(model, settings.batch_size, settings)
@@ -150,21 +140,6 @@ def prepared(
         context=settings.context,
         epoch_steps=settings.epoch_steps,
     )
-
-
-def check_text(text: Arrays, name: str, context: int) -> None:
-    """Two rows of tokens, equally long, with room for a passage."""
-    shapes = [tuple(t.shape) for t in text]
-    if len(text) != 2 or shapes[0] != shapes[1] or len(shapes[0]) != 1:
-        raise InputError(
-            f"expected the {name} text as (tokens, next tokens), each of one dimension and equally "
-            f"long, got {', '.join(map(str, shapes))}"
-        )
-    if shapes[0][0] < context:
-        raise InputError(
-            f"the {name} text has {shapes[0][0]} tokens to read; expected at least {context}, one "
-            "passage; choose a smaller --context or a longer text"
-        )
 
 
 def passages(state: State, job: Job) -> Iterator[None]:

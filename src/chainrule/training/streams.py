@@ -25,22 +25,22 @@ from chainrule.errors import InputError
 from chainrule.learning.objective import Objective
 from chainrule.learning.schedules import schedule
 from chainrule.training import devices
-from chainrule.training.checks import Arrays, check_batches, check_monitor
+from chainrule.training.checks import Arrays, check_batches, check_monitor, check_text
 from chainrule.training.job import Job, origin
 from chainrule.training.loop import (
     DEFAULTS,
     TICK,
     Progress,
+    carried_out,
     collect,
     descend,
     diverged,
     epochs,
     make_state,
-    saving,
 )
 from chainrule.training.randomness import mix, reseed
 from chainrule.training.settings import Settings
-from chainrule.training.state import LAST, State
+from chainrule.training.state import State
 
 LISTENERS = 16  # streams in which a text is read to be measured
 LONG = 256  # tokens of each that are read at once then
@@ -76,20 +76,9 @@ def fit_stream(
     job = prepared_stream(model, train, validation, settings, piece, devices.choose(device))
     state = make_state(model, job)
     state.origin = origin(settings, job.train) | {"piece": piece}
-    if folder is not None and (folder / LAST).exists():
-        state.restore(folder)
-    outer_randomness = torch.get_rng_state()
     threads = settings.threads or torch.get_num_threads()
-    with devices.prepared(job.device, threads):
-        try:
-            course = epochs(state, job, pieces, validate)
-            yield from saving(course, state, folder, settings.checkpoint_seconds)
-        finally:
-            torch.set_rng_state(outer_randomness)
-    if settings.patience and state.best_weights:
-        model.load_state_dict(state.best_weights)
-    elif state.average is not None:
-        model.load_state_dict(state.average.weights)
+    course = epochs(state, job, pieces, validate)
+    yield from carried_out(course, state, job, folder, threads)
 
 
 def prepared_stream(
@@ -113,7 +102,7 @@ def prepared_stream(
         ("validation", validation, LISTENERS),
     ):
         if text is not None:
-            check_text(text, name, least)
+            check_text(text, name, least, "a smaller --batch-size or --piece, or a longer text")
     objective = Objective()
     check_monitor(settings, validation is not None, objective)
     check_batches(model, len(train[0]), settings)
@@ -121,23 +110,6 @@ def prepared_stream(
     devices.place(model, device)
     text = devices.resident(train, device)
     return Stream(model, text, validation, settings, objective, device, None, piece=piece)
-
-
-def check_text(text: Arrays, name: str, least: int) -> None:
-    """Two rows of whole numbers, equally long and long enough."""
-    shapes = [tuple(t.shape) for t in text]
-    if len(text) != 2 or shapes[0] != shapes[1] or len(shapes[0]) != 1:
-        raise InputError(
-            f"expected the {name} text as (tokens, next tokens), each of one dimension and equally "
-            f"long, got {', '.join(map(str, shapes))}"
-        )
-    if any(t.is_floating_point() for t in text):
-        raise InputError(f"expected whole numbers as tokens of the {name} text, got real ones")
-    if shapes[0][0] < least:
-        raise InputError(
-            f"the {name} text has {shapes[0][0]} tokens; expected at least {least}, one piece for "
-            "each stream; choose a smaller --batch-size or --piece"
-        )
 
 
 def laid_out(text: Arrays, streams: int, length: int, start: int) -> tuple[Tensor, Tensor]:
