@@ -26,6 +26,7 @@ bench: .venv/peers
 	$(BIN)/python benchmarks/many.py
 	$(BIN)/python benchmarks/convolution.py
 	$(BIN)/python benchmarks/recurrent.py
+	$(BIN)/python benchmarks/attention.py
 	$(BIN)/python benchmarks/graphs.py
 	$(BIN)/python benchmarks/dqn.py
 

@@ -76,6 +76,40 @@ def recurrent() -> str:
     return "\n".join(lines) + "\n"
 
 
+def attention() -> str:
+    """A step of GPT, tokens written, and layers by the length of their sequence."""
+    result = json.loads((ROOT / "benchmarks/speed/attention.json").read_text("utf-8"))
+    lines = ["| a training step of GPT | ms | relative | of the peak |", "|---|---|---|---|"]
+    for row in result["training"]["rows"]:
+        share = f"{100 * row['share_of_peak']:.0f} %"
+        lines.append(f"| {row['name']} | {row['step_ms']:.1f} | {row['ratio']:.2f} × | {share} |")
+    lines += ["", "| writing | by | tokens a second |", "|---|---|---|"]
+    for network in result["writing"]:
+        sizes = f"{network['setting']['depth']} layers, width {network['setting']['width']}"
+        lines += [
+            f"| {sizes} | {row['name']} | {row['tokens_per_second']:,.0f} |"
+            for row in network["rows"]
+        ]
+    costs = result["layer_ms_by_length"]
+    kinds = [name for name in costs[0] if name != "length"]
+    lines += ["", f"| length | {', ms | '.join(kinds)}, ms |", "|---" * (1 + len(kinds)) + "|"]
+    for row in costs:
+        times = " | ".join(f"{row[kind]:,.1f}" for kind in kinds)
+        lines.append(f"| {row['length']:,} | {times} |")
+    return "\n".join(lines) + "\n"
+
+
+def inductive_bias() -> str:
+    """What a network knows of images beforehand, and what that is worth in the same minutes."""
+    lines = ["| CIFAR-10, test error | parameters | seconds | % |", "|---|---|---|---|"]
+    for name in ("cifar10-resnet20", "cifar10-plain20", "cifar10-vit"):
+        found = json.loads((ROOT / f"benchmarks/results/{name}.json").read_text("utf-8"))
+        run = found["runs"][0]
+        sizes = f"{run['parameters']:,} | {run['seconds']:,.0f}"
+        lines.append(f"| `{name}` | {sizes} | {100 * run['metrics']['test']['error']:.2f} |")
+    return "\n".join(lines) + "\n"
+
+
 def graphs() -> str:
     """Networks on Cora beside PyG, and an epoch by the number of edges."""
     result = json.loads((ROOT / "benchmarks/speed/graphs.json").read_text("utf-8"))
@@ -123,6 +157,7 @@ def rewritten(text: str) -> str:
         ("convolution", convolution()),
         ("dqn", dqn()),
         ("recurrent", recurrent()),
+        ("attention", attention()),
         ("graphs", graphs()),
         ("tricks", tricks()),
     ):

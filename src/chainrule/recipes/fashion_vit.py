@@ -27,7 +27,7 @@ class Recipe(Looking):
 
     padding: int = 2
     """Largest shift in pixels."""
-    epochs: int = 20
+    epochs: int = 12
     learning_rate: float = 2e-3
 
     def data(self, folder: Path | None) -> Splits:

@@ -29,7 +29,7 @@ class Recipe(Looking):
     """Largest change of size."""
     shift: float = 0.07
     """Largest shift, as a share of the frame."""
-    epochs: int = 20
+    epochs: int = 15
     learning_rate: float = 2e-3
 
     def data(self, folder: Path | None) -> Splits:

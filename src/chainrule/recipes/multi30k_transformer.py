@@ -49,7 +49,7 @@ class Recipe(Translating):
     norm: str = "pre"
     """Where the norms stand: pre, before each sublayer, or post, behind each sum."""
     label_smoothing: float = 0.1
-    epochs: int = 20
+    epochs: int = 13
     learning_rate: float = 1e-3
     schedule: str = "warm-up-cosine"
 

@@ -1,4 +1,4 @@
-"""A larger GPT writes Shakespeare: what half an hour on two cores can do.
+"""A larger GPT writes Shakespeare: what half an hour on one core can do.
 
 The network of `shakespeare-gpt` with twice its context, half as wide again, with dropout against
 learning a text of a million characters by heart.
@@ -26,5 +26,5 @@ class Recipe(shakespeare_gpt.Recipe):
     heads: int = 6
     dropout: float = 0.1
     batch_size: int = 24
-    epochs: int = 20
+    epochs: int = 16
     learning_rate: float = 3e-3
