@@ -2,10 +2,10 @@
 
     python benchmarks/dqn.py
 
-The peer is stable-baselines3 where it is installed, and always a loop in the shape of CleanRL's
-dqn.py: gymnasium's environments, a replay memory of NumPy arrays, torch's Adam. All do the same
-work: a network 4-128-128-2, a batch of 128 for every four steps, one thread. Each runs in turns in
-every round, and the best of the rounds counts.
+The peers are stable-baselines3 where it is installed (it is in the extra peers) and a loop in the
+shape of CleanRL's dqn.py: gymnasium's environments, a replay memory of NumPy arrays, torch's Adam.
+All do the same work: a network 4-128-128-2, a batch of 128 for every four steps, one thread. Each
+runs in turns in every round, and the best of the rounds counts.
 """
 
 import argparse

@@ -9,7 +9,7 @@ a sparse CSR matrix. They take turns, and the best of several rounds counts.
 
 The second table is the time of an epoch of the GCN by the number of edges, on random graphs of ten
 directed edges to a node, 32 features, 16 hidden units and 8 classes, each size in a process of its
-own, whose peak memory it states. Needs torch_geometric (in the extra dev) and Cora.
+own, whose peak memory it states. Needs torch_geometric (in the extra peers) and Cora.
 
     python benchmarks/graphs.py
 """
