@@ -52,6 +52,15 @@ def test_dense_layers_by_their_formula() -> None:
     assert [layer.kind for layer in count(model, torch.zeros(4, 7))] == ["Linear", "ReLU", "Linear"]
 
 
+def test_recurrent_layers_by_their_formula() -> None:
+    """Gates × units × (inputs + units) at every step, whatever kernel runs."""
+    x = torch.zeros(3, 4, 5)
+    for kind, gates in ((nn.RNN, 1), (nn.GRU, 3), (nn.LSTM, 4)):
+        assert totals(kind(5, 7, batch_first=True), x)[1] == 4 * gates * 7 * (5 + 7)
+    both = nn.LSTM(5, 7, batch_first=True, bidirectional=True)
+    assert totals(both, x)[1] == 2 * 4 * 4 * 7 * (5 + 7)
+
+
 def test_published_figures() -> None:
     """He et al. (2016): 1.8, 3.6 and 3.8 · 10⁹; torchvision lists 1.81, 3.66 and 4.09."""
     with torch.device("meta"):

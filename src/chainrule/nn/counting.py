@@ -33,6 +33,9 @@ LEFT_OUT: dict[Any, Callable[..., int]] = {
     torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: lambda q, k, v, *_, **__: (
         sdpa_flop_count(q, k, v)
     ),
+    torch.ops.aten.mkldnn_rnn_layer: lambda x, W, U, *_, **__: (
+        2 * x[0] * x[1] * W[0] * (W[1] + U[1])  # steps, examples, gates, inputs and units
+    ),
 }
 """What torch's counter leaves out: shapes ↦ multiplications and additions."""
 
