@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from chainrule.errors import InputError
-from chainrule.nn.decoding import Ends, beam_search, draw, greedy, sample
+from chainrule.nn.decoding import Ends, beam_search, draw, greedy, nucleus, sample
 
 SYMBOLS, BEGIN, END, LONGEST = 4, 2, 3, 4
 ENDS = Ends(BEGIN, END, LONGEST)
@@ -108,6 +108,38 @@ def test_samples_stay_in_the_nucleus() -> None:
     torch.testing.assert_close(share, torch.tensor([0.625, 0.375, 0.0]), atol=0.02, rtol=0)
 
 
+def test_no_more_than_k_are_kept_by_rounding_or_by_ties() -> None:
+    torch.manual_seed(0)
+    logits = torch.randn(500, 300)
+    kept = nucleus(logits, 1.0, 50, 1 - 1e-8).isfinite().sum(1)
+    assert kept.max() <= 50
+    assert len(draw(torch.zeros(200, 5), top_k=2).unique()) == 2
+
+
+@pytest.mark.parametrize("temperature", [1e-40, 1e-5, 1e30])
+def test_extreme_temperatures(temperature: float) -> None:
+    logits = torch.tensor([[3.0, 1.0, -torch.inf]]).expand(400, -1)
+    for top_k, top_p in ((0, 1.0), (2, 1.0), (0, 0.9)):
+        found = draw(logits, temperature, top_k, top_p=top_p).unique().tolist()
+        assert found == ([0] if temperature < 1 else [0, 1])
+
+
+def test_nothing_is_computed_that_nobody_reads() -> None:
+    step, state = chain(1, 0)
+    asked = []
+
+    def counted(tokens: Tensor, before: State) -> tuple[Tensor, State]:
+        asked.append(tokens)
+        return step(tokens, before)
+
+    first, after = step(torch.tensor([BEGIN]), state)
+    for number in (0, 1, 5):
+        asked.clear()
+        assert sample(counted, first, after, number).shape == (1, number)
+        assert len(asked) == max(0, number - 1)
+    assert greedy(step, state, 1, Ends(BEGIN, END, 0)).shape == (1, 0)
+
+
 @pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
 def test_beams_take_log_probabilities_of_any_precision(dtype: torch.dtype) -> None:
     step, state = chain(3, 0)
@@ -116,9 +148,10 @@ def test_beams_take_log_probabilities_of_any_precision(dtype: torch.dtype) -> No
         log_p, after = step(tokens, before)
         return log_p.to(dtype), after
 
-    rounded = beam_search(other, state, 3, ENDS, 2)
-    if dtype == torch.float64:
-        assert torch.equal(rounded, beam_search(step, state, 3, ENDS, 2))
+    rounded, exact = (beam_search(each, state, 3, ENDS, 2) for each in (other, step))
+    for row, (one, best) in enumerate(zip(rounded, exact, strict=True)):
+        worth = [log_p(step, state, row, s) / len(s) for s in (trimmed(one), trimmed(best))]
+        assert worth[0] == pytest.approx(worth[1], abs=20 * torch.finfo(dtype).eps)
 
 
 def test_the_same_seed_writes_the_same_and_feeds_on_what_it_wrote() -> None:
@@ -139,6 +172,8 @@ def test_bad_numbers_are_refused() -> None:
         beam_search(step, state, 1, ENDS, 0)
     with pytest.raises(InputError, match="got -1, 0 and 1"):
         draw(torch.zeros(1, 3), -1.0)
+    with pytest.raises(InputError, match="got inf, 0 and 1"):
+        draw(torch.zeros(1, 3), float("inf"))
     with pytest.raises(InputError, match="top-k of 0 or more"):
         draw(torch.zeros(1, 3), 1.0, -2)
     for top_p in (0.0, 1.1, float("nan")):

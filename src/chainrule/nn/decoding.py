@@ -11,6 +11,7 @@ top-p: Holtzman et al. (2020), ICLR.
 Notes: J 5.3.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -20,12 +21,14 @@ from torch import Tensor
 
 from chainrule.errors import InputError
 
+COLD = 1e-6  # the temperature below which the likeliest is taken
+
 State = Any
 Step = Callable[[Tensor, State], tuple[Tensor, State]]
 
 
 class Ends(NamedTuple):
-    """Where sequences begin and end: two tokens, and the most tokens to write between them."""
+    """Where sequences begin and end: two tokens, and the most to write, `end` among them."""
 
     begin: int
     end: int
@@ -43,11 +46,11 @@ def sample(
     top_p: float = 1.0,
 ) -> Int[Tensor, "batch number"]:
     """y_t ~ softmax(logits / temperature), one `draw` after another."""
-    written = []
+    written: list[Tensor] = []
     for _ in range(number):
-        token = draw(logits, temperature, top_k, generator, top_p)
-        written.append(token)
-        logits, state = step(token, state)
+        if written:
+            logits, state = step(written[-1], state)
+        written.append(draw(logits, temperature, top_k, generator, top_p))
     return torch.stack(written, 1) if written else logits.new_zeros((len(logits), 0)).long()
 
 
@@ -63,18 +66,18 @@ def draw(
     top_k: among so many likeliest (0: all); top_p: of these the fewest that hold this share of the
     probability.
     """
-    if not temperature >= 0 or top_k < 0 or not 0 < top_p <= 1:
+    if not 0 <= temperature < math.inf or top_k < 0 or not 0 < top_p <= 1:
         raise InputError(
             f"expected a temperature and a top-k of 0 or more and a top-p above 0 up to 1, got "
             f"{temperature:g}, {top_k} and {top_p:g}"
         )
-    if temperature == 0:
+    if temperature < COLD:
         return logits.argmax(-1)
     if top_p < 1:
         logits = nucleus(logits, temperature, top_k, top_p)
     elif 0 < top_k < logits.shape[-1]:
-        least = logits.topk(top_k).values[..., -1:]
-        logits = logits.masked_fill(logits < least, -torch.inf)
+        likeliest, which = logits.topk(top_k)
+        logits = torch.full_like(logits, -torch.inf).scatter(1, which, likeliest)
     return torch.multinomial((logits / temperature).softmax(-1), 1, generator=generator)[:, 0]
 
 
@@ -83,10 +86,11 @@ def nucleus(
 ) -> Float[Tensor, "batch symbols"]:
     """-∞ but for the fewest likeliest of the top k whose probabilities sum to top_p or more."""
     ranked, order = (logits / temperature).sort(dim=-1, descending=True, stable=True)
-    if top_k:
-        ranked[:, top_k:] = -torch.inf
+    kept = top_k or logits.shape[-1]
+    ranked[:, kept:] = -torch.inf
     p = ranked.softmax(-1)
     enough = p.cumsum(-1) - p >= top_p  # those before it are already enough
+    enough[:, kept:] = True
     return logits.masked_fill(torch.zeros_like(enough).scatter(1, order, enough), -torch.inf)
 
 
@@ -103,7 +107,7 @@ def greedy(
         token = log_p.argmax(-1).masked_fill(done, ends.end)
         done = done | (token == ends.end)
         written.append(token)
-    return torch.stack(written, 1)
+    return torch.stack(written, 1) if written else token.new_empty(batch, 0)
 
 
 @torch.no_grad()

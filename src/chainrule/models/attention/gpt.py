@@ -121,8 +121,17 @@ class GPT(nn.Module):
 
         temperature, top_k, top_p: see `draw`. The same generator state gives the same text.
         """
-        if not len(prompt):
-            raise InputError("expected a prompt of one token or more, got none")
+        symbols = len(self.embedding.weight)
+        if not len(prompt) or not 0 <= prompt.min() <= prompt.max() < symbols:
+            raise InputError(
+                f"expected a prompt of one token or more, each from 0 to {symbols - 1}, got "
+                f"{prompt.tolist() or 'none'}"
+            )
+        if number < 0 or len(set(never)) >= symbols:
+            raise InputError(
+                f"expected 0 or more tokens to write and one that may be, got {number} and "
+                f"{len(set(never))} of {symbols} that may not"
+            )
 
         def last(logits: Tensor) -> Tensor:
             logits[:, -1, list(never)] = -torch.inf
@@ -161,7 +170,7 @@ RULES = (
 )
 
 
-def load_published(model: GPT, weights: Path | Mapping[str, Tensor]) -> None:
+def load_published(model: GPT, weights: str | Path | Mapping[str, Tensor]) -> None:
     """GPT-2's weights under their public names, from a safetensors file or a state dict."""
     if model.activation is not tanh_gelu:
         raise InputError("GPT-2 was trained with the tanh form of the GELU; make it by GPT.gpt2")
