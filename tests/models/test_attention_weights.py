@@ -4,6 +4,7 @@ All weights are random and nothing is downloaded.
 """
 
 import logging
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -104,9 +105,12 @@ def test_the_file_on_the_hub_has_shorter_names_and_masks(gpt2: Any, tmp_path: Pa
     for block in range(2):
         state[f"h.{block}.attn.bias"] = torch.ones(1, 1, 6, 6).tril()
     save_file(state, tmp_path / "model.safetensors")
-    model = small_gpt()
-    gpt.load_published(model, tmp_path / "model.safetensors")
-    torch.testing.assert_close(model(TOKENS), gpt2(TOKENS).logits, rtol=1e-4, atol=1e-5)
+    only_the_copy = dict(gpt2.state_dict())
+    del only_the_copy["transformer.wte.weight"]
+    for weights in (str(tmp_path / "model.safetensors"), only_the_copy):
+        model = small_gpt()
+        gpt.load_published(model, weights)
+        torch.testing.assert_close(model(TOKENS), gpt2(TOKENS).logits, rtol=1e-4, atol=1e-5)
 
 
 def test_what_does_not_fit_gpt_is_named_and_nothing_is_loaded(gpt2: Any) -> None:
@@ -187,15 +191,22 @@ def masked(tokens: Tensor) -> dict[str, Tensor]:
     return {"input_ids": tokens, "attention_mask": tokens != 0}
 
 
+def begun_from(theirs: Any, model: Any, load: Callable[[Any, Any], None]) -> None:
+    """The encoder becomes theirs, the head stays."""
+    head = {name: t.clone() for name, t in model.output.state_dict().items()}
+    load(model, theirs.state_dict())
+    assert all(torch.equal(t, head[name]) for name, t in model.output.state_dict().items())
+    expected = theirs.bert(TOKENS[:1]).last_hidden_state
+    torch.testing.assert_close(model.bert(TOKENS[:1]), expected, rtol=1e-4, atol=1e-5)
+
+
 def test_the_classifier_is_theirs_or_begins_from_the_pretrained(pretraining: Any) -> None:
     theirs = randomised(transformers.BertForSequenceClassification(bert_config(num_labels=3)))
     model = BertClassifier(small_bert(), 3).eval()
     bert_classifier.load_published(model, theirs.state_dict(), head=True)
     expected = theirs(**masked(TOKENS), token_type_ids=SEGMENTS).logits
     torch.testing.assert_close(model(TOKENS, SEGMENTS), expected, rtol=1e-4, atol=1e-5)
-    W = model.output.weight.clone()
-    bert_classifier.load_published(model, pretraining.state_dict())
-    assert torch.equal(model.output.weight, W)
+    begun_from(pretraining, model, bert_classifier.load_published)
     assert torch.equal(model.pooler.weight, pretraining.bert.pooler.dense.weight)
 
 
@@ -206,7 +217,7 @@ def test_the_tagger_is_theirs_or_begins_from_the_pretrained(pretraining: Any) ->
     expected = theirs(**masked(TOKENS)).logits
     words = TOKENS != 0
     torch.testing.assert_close(model(TOKENS)[words], expected[words], rtol=1e-4, atol=1e-5)
-    bert_tagger.load_published(model, pretraining.state_dict())
+    begun_from(pretraining, model, bert_tagger.load_published)
 
 
 def test_the_reader_is_theirs_or_begins_from_the_pretrained(pretraining: Any) -> None:
@@ -217,7 +228,24 @@ def test_the_reader_is_theirs_or_begins_from_the_pretrained(pretraining: Any) ->
     words, found = TOKENS != 0, model(TOKENS, SEGMENTS)
     for k, logits in enumerate((expected.start_logits, expected.end_logits)):
         torch.testing.assert_close(found[..., k][words], logits[words], rtol=1e-4, atol=1e-5)
-    bert_questions.load_published(model, pretraining.state_dict())
+    begun_from(pretraining, model, bert_questions.load_published)
+
+
+@pytest.mark.parametrize("kind", ["SequenceClassification", "TokenClassification"])
+def test_heads_of_other_tasks_are_left_where_they_are(kind: str) -> None:
+    theirs = randomised(getattr(transformers, f"BertFor{kind}")(bert_config()))
+    begun_from(theirs, BertQuestions(small_bert()).eval(), bert_questions.load_published)
+
+
+def test_old_files_of_taggers_and_readers_hold_a_pooler(pretraining: Any) -> None:
+    """Which neither asks for, with their own head or with another's."""
+    theirs = randomised(transformers.BertForQuestionAnswering(bert_config()))
+    pooler = pretraining.bert.pooler.dense.state_dict()
+    state = theirs.state_dict() | {f"bert.pooler.dense.{name}": t for name, t in pooler.items()}
+    model = BertQuestions(small_bert()).eval()
+    bert_questions.load_published(model, state, head=True)
+    assert torch.equal(model.output.weight, theirs.qa_outputs.weight)
+    bert_tagger.load_published(BertTagger(small_bert(), 3), state)
 
 
 def test_the_default_sizes_are_bert_bases() -> None:
@@ -243,9 +271,11 @@ def test_vit_gives_their_logits_from_the_file_they_write(tmp_path: Path) -> None
     theirs = randomised(transformers.ViTForImageClassification(config))
     theirs.save_pretrained(tmp_path)
     model = ViT((8, 12), 4, channels=3, classes=3, width=8, depth=2, heads=2).eval()
-    vit.load_published(model, tmp_path / "model.safetensors")
     x = torch.randn(2, 3, 8, 12)
-    torch.testing.assert_close(model(x), theirs(x).logits, rtol=1e-4, atol=1e-5)
+    for weights in (tmp_path / "model.safetensors", theirs.state_dict()):
+        randomised(model)
+        vit.load_published(model, weights)
+        torch.testing.assert_close(model(x), theirs(x).logits, rtol=1e-4, atol=1e-5)
     other = ViT((8, 12), 4, channels=3, classes=5, width=8, depth=2, heads=2)
     with pytest.raises(InputError, match=r"2 of another shape \(head.weight \(3, 8\) instead"):
         vit.load_published(other, tmp_path / "model.safetensors")

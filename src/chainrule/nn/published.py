@@ -19,13 +19,13 @@ NAMED = 4  # entries of each fault that an error names
 
 
 def load_published(
-    model: nn.Module, weights: Path | Mapping[str, Tensor], leave_out: Sequence[str] = ()
+    model: nn.Module, weights: str | Path | Mapping[str, Tensor], leave_out: Sequence[str] = ()
 ) -> None:
     """Give the model these weights: all of them, or an error that says what does not fit.
 
     The parts named in `leave_out` are not read and keep what they have: ("fc",) for another head.
     """
-    state = read(weights) if isinstance(weights, Path) else dict(weights)
+    state = read(weights) if isinstance(weights, str | Path) else dict(weights)
     own = model.state_dict()
     unknown = [part for part in leave_out if not any(belongs(name, part) for name in own)]
     if unknown:
@@ -63,7 +63,7 @@ def belongs(name: str, part: str) -> bool:
     return name == part or name.startswith(f"{part}.")
 
 
-def read(path: Path) -> dict[str, Tensor]:
+def read(path: str | Path) -> dict[str, Tensor]:
     """The tensors of a safetensors file."""
     try:
         return load_file(path)

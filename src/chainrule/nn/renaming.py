@@ -17,9 +17,9 @@ Rules = Sequence[tuple[str, str]]
 """(pattern, replacement) pairs for `re.sub`, each for the beginning of a name or all of it."""
 
 
-def opened(weights: Path | Mapping[str, Tensor], rules: Rules) -> dict[str, Tensor]:
+def opened(weights: str | Path | Mapping[str, Tensor], rules: Rules) -> dict[str, Tensor]:
     """The tensors of a file or mapping, each name rewritten by the rules, one after another."""
-    state = read(weights) if isinstance(weights, Path) else dict(weights)
+    state = read(weights) if isinstance(weights, str | Path) else dict(weights)
     found: dict[str, Tensor] = {}
     for name, tensor in state.items():
         ours = name
@@ -51,10 +51,10 @@ def stacked(state: Mapping[str, Tensor], parts: Sequence[str], together: str) ->
 
 
 def untied(state: Mapping[str, Tensor], copy: str, original: str) -> dict[str, Tensor]:
-    """Without a copy of a tensor that we keep once; it must be one."""
+    """Without a copy of a tensor that we keep once; it must be one, or all that there is."""
     found = dict(state)
     other = found.pop(copy, None)
-    if other is not None and original in found and not torch.equal(other, found[original]):
+    if other is not None and not torch.equal(other, found.setdefault(original, other)):
         raise InputError(
             f"{copy} differs from {original}; this model shares the two, so only weights that were "
             "trained with shared ones fit"

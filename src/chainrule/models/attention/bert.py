@@ -6,8 +6,8 @@
 A text is [CLS] a … [SEP], a pair of texts [CLS] a … [SEP] b … [SEP] with segment 1 from b on. What
 comes out is a vector for each token in its context; heads for pre-training and for tasks stand in
 `bert_pretraining`, `bert_classifier`, `bert_tagger` and `bert_questions`. Token 0, [PAD], is never
-attended to. φ is the GELU, F four times as wide as h. Default sizes are BERT-base's, whose
-published weights `load_published` reads.
+attended to. φ is the GELU, F four times as wide as h; dropout spares the attention weights. Default
+sizes are BERT-base's, whose published weights `load_published` reads.
 
 Devlin, Chang, Lee and Toutanova (2019), NAACL. Notes: J 6.5.
 """
@@ -100,7 +100,7 @@ WITHIN = (
 """For models that hold BERT as their part `bert`."""
 
 
-def load_published(model: BERT, weights: Path | Mapping[str, Tensor]) -> None:
+def load_published(model: BERT, weights: str | Path | Mapping[str, Tensor]) -> None:
     """BERT's weights under their public names, from a safetensors file or a state dict.
 
     Heads that the file holds are not read.
@@ -109,7 +109,7 @@ def load_published(model: BERT, weights: Path | Mapping[str, Tensor]) -> None:
 
 
 def load_with_head(
-    model: nn.Module, weights: Path | Mapping[str, Tensor], published_head: str, head: bool
+    model: nn.Module, weights: str | Path | Mapping[str, Tensor], published_head: str, head: bool
 ) -> None:
     """Into a model with the parts `bert`, `output` and perhaps `pooler`.
 
@@ -117,13 +117,13 @@ def load_with_head(
     """
     state = opened(published(weights), (*WITHIN, (rf"{published_head}\.", "output.")))
     if not head:
-        state = without(state, r"(cls|output)\..*")
-        if not hasattr(model, "pooler"):
-            state = without(state, r"pooler\..*")
+        state = without(state, r"(cls|classifier|qa_outputs|output)\..*")
+    if not hasattr(model, "pooler"):
+        state = without(state, r"pooler\..*")
     fit(model, state, () if head else ("output",))
 
 
-def published(weights: Path | Mapping[str, Tensor]) -> dict[str, Tensor]:
+def published(weights: str | Path | Mapping[str, Tensor]) -> dict[str, Tensor]:
     """The entries of a published file under our names, those of heads under theirs."""
     state = stacked(opened(weights, RULES), ("query", "key", "value"), "projection")
     return without(state, r"embeddings\.position_ids")  # 0, 1, 2, … in some files

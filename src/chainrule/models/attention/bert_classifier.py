@@ -39,7 +39,7 @@ class BertClassifier(nn.Module):
 
 
 def load_published(
-    model: BertClassifier, weights: Path | Mapping[str, Tensor], head: bool = False
+    model: BertClassifier, weights: str | Path | Mapping[str, Tensor], head: bool = False
 ) -> None:
     """BERT's public weights; with the `head`, those of a classifier of as many classes."""
     load_with_head(model, weights, "classifier", head)

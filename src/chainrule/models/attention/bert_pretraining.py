@@ -61,7 +61,9 @@ class BertPretraining(nn.Module):
     ) -> Answers:
         """places: where words are asked for; everywhere without them."""
         h = self.bert(tokens, segments)
-        asked = h if places is None else h.take_along_dim(places[:, :, None], 1)
+        asked = h
+        if places is not None:
+            asked = h.gather(1, places[:, :, None].expand(-1, -1, h.shape[2]))
         words = F.linear(self.norm(F.gelu(self.transform(asked))), self.bert.embedding.weight)
         return Answers(words + self.bias, self.follows(self.pooler(h[:, 0]).tanh()))
 
@@ -75,7 +77,7 @@ HEADS = (
 )
 
 
-def load_published(model: BertPretraining, weights: Path | Mapping[str, Tensor]) -> None:
+def load_published(model: BertPretraining, weights: str | Path | Mapping[str, Tensor]) -> None:
     """BERT with both heads under its public names, from a safetensors file or a state dict."""
     state = opened(published(weights), HEADS)
     state = untied(state, "cls.predictions.decoder.weight", "bert.embedding.weight")

@@ -70,7 +70,7 @@ def best_spans(
 
 
 def load_published(
-    model: BertQuestions, weights: Path | Mapping[str, Tensor], head: bool = False
+    model: BertQuestions, weights: str | Path | Mapping[str, Tensor], head: bool = False
 ) -> None:
     """BERT's public weights; with the `head`, those of a model that answers questions."""
     load_with_head(model, weights, "qa_outputs", head)

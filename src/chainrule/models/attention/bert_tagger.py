@@ -36,12 +36,12 @@ class BertTagger(nn.Module):
         """first: place of each word's first piece, rows filled up with 0; all pieces without it."""
         h = self.bert(tokens)
         if first is not None:
-            h = h.take_along_dim(first[:, :, None], 1)
+            h = h.gather(1, first[:, :, None].expand(-1, -1, h.shape[2]))
         return self.output(dropped(h, self.bert.rate, self.training))
 
 
 def load_published(
-    model: BertTagger, weights: Path | Mapping[str, Tensor], head: bool = False
+    model: BertTagger, weights: str | Path | Mapping[str, Tensor], head: bool = False
 ) -> None:
     """BERT's public weights; with the `head`, those of a tagger of as many tags."""
     load_with_head(model, weights, "classifier", head)

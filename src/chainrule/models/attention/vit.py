@@ -102,11 +102,14 @@ RULES = (
     (r"embeddings\.cls_token$", "cls"),
     (r"embeddings\.position_embeddings$", "positions.weight"),
     (r"embeddings\.patch_embeddings\.projection\.", "embedding."),
-    (r"encoder\.layer\.(\d+)\.", r"blocks.\1."),
+    (r"(encoder\.layer|layers)\.(\d+)\.", r"blocks.\2."),  # in files, and in memory since 5.0
     (r"(blocks\.\d+)\.attention\.attention\.", r"\1.attention."),
-    (r"(blocks\.\d+)\.attention\.output\.dense\.", r"\1.attention.output."),
-    (r"(blocks\.\d+)\.intermediate\.dense\.", r"\1.feed_forward.inner."),
-    (r"(blocks\.\d+)\.output\.dense\.", r"\1.feed_forward.outer."),
+    (r"(blocks\.\d+\.attention)\.q_proj\.", r"\1.query."),
+    (r"(blocks\.\d+\.attention)\.k_proj\.", r"\1.key."),
+    (r"(blocks\.\d+\.attention)\.v_proj\.", r"\1.value."),
+    (r"(blocks\.\d+)\.attention\.(output\.dense|o_proj)\.", r"\1.attention.output."),
+    (r"(blocks\.\d+)\.(intermediate\.dense|mlp\.fc1)\.", r"\1.feed_forward.inner."),
+    (r"(blocks\.\d+)\.(output\.dense|mlp\.fc2)\.", r"\1.feed_forward.outer."),
     (r"(blocks\.\d+)\.layernorm_before\.", r"\1.norm_1."),
     (r"(blocks\.\d+)\.layernorm_after\.", r"\1.norm_2."),
     (r"layernorm\.", "norm."),
@@ -114,7 +117,9 @@ RULES = (
 )
 
 
-def load_published(model: ViT, weights: Path | Mapping[str, Tensor], head: bool = True) -> None:
+def load_published(
+    model: ViT, weights: str | Path | Mapping[str, Tensor], head: bool = True
+) -> None:
     """ViT's weights under their public names, from a safetensors file or a state dict.
 
     Without the `head`, V and v keep their initial values: for another number of classes.
