@@ -70,6 +70,7 @@ def test_texts_come_back(pieces: WordPiece) -> None:
     assert pieces.encode("the [MASK] ran")[1] == MASK
     assert pieces.decode(pieces.encode("the [MASK] ran")) == "the [MASK] ran"
     assert pieces.encode("Ωmega")[0] == UNK
+    assert not {PAD, CLS, SEP} & set(pieces.encode("[PAD] [CLS] [SEP]"))  # no text can spell them
 
 
 def test_rows_are_framed_cut_and_filled_up(pieces: WordPiece) -> None:
@@ -121,8 +122,11 @@ def test_the_published_vocabulary_has_its_marks_elsewhere(tmp_path: Path) -> Non
     unused = [f"[unused{k}]" for k in range(99)]
     words = ["the", "dog", "##s", "ran", ".", "a"]
     lines = ["[PAD]", *unused, *SPECIAL[1:], *words]
+    (tmp_path / "vocab.txt").write_text("\n".join(lines) + "\n", "utf-8-sig")
+    marked = read_wordpiece(tmp_path / "vocab.txt", length=10)
     (tmp_path / "vocab.txt").write_text("\n".join(lines) + "\n", "utf-8")
     pieces = read_wordpiece(tmp_path / "vocab.txt", length=10)
+    assert marked == pieces
     assert (pieces.unk, pieces.cls, pieces.sep, pieces.mask) == (100, 101, 102, 103)
     text = "The dogs ran [MASK] zebra."
     published = BertTokenizer(str(tmp_path / "vocab.txt"))

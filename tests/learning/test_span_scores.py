@@ -16,7 +16,7 @@ def test_f1_is_twice_the_words_in_common_over_all_words() -> None:
     assert token_f1(["old brown dog"], [["brown dog ran away"]]) == pytest.approx(4 / 7)
     assert token_f1(["dog dog"], [["dog"]]) == pytest.approx(2 / 3)
     assert token_f1(["cat"], [["dog"]]) == 0
-    assert token_f1(["the"], [["a"]]) == 1  # both are without words
+    assert token_f1(["the"], [["a"]]) == 0  # both are without words: the rule of SQuAD 1.1
 
 
 def test_the_best_right_answer_counts_and_questions_are_averaged() -> None:

@@ -23,8 +23,8 @@ from chainrule.models.attention.bert_questions import best_spans
 from chainrule.models.attention.linear_attention import CHUNK, past, quadratic
 from chainrule.models.attention.vit import rollout
 from chainrule.models.attention.windowed_attention import band_mask
-from chainrule.nn.attention import attention_maps, causal_mask, padding_mask
-from chainrule.nn.decoding import Ends, nucleus
+from chainrule.nn.attention import apart, attention_maps, causal_mask, padding_mask
+from chainrule.nn.decoding import Ends, draw, nucleus
 
 ENDS = Ends(begin=2, end=3, longest=6)
 norms = pytest.mark.parametrize("norm", ["pre", "post"])
@@ -58,12 +58,14 @@ def test_gpt_with_memory_is_gpt_without(pieces: tuple[int, ...]) -> None:
 
 
 def test_gpt_writes_what_it_would_write_without_memory_beyond_its_context_too() -> None:
-    model, prompt = gpt(context=5), torch.tensor([1, 4])
-    written = model.write(prompt, 12, temperature=0.0)
-    seen = prompt
-    for token in written:
-        assert token == model(seen[None, -5:])[0, -1].argmax()
-        seen = torch.cat([seen, token[None]])
+    model = gpt(context=5)
+    for temperature, length in itertools.product((0.0, 1.3), (2, 5, 9)):
+        seen = torch.arange(length)
+        generator, again = (torch.Generator().manual_seed(3) for _ in range(2))
+        for token in model.write(seen, 12, temperature, 0, generator, top_p=0.8):
+            logits = model(seen[None, -5:])[:, -1]
+            assert token == draw(logits, temperature, 0, again, top_p=0.8)[0]
+            seen = torch.cat([seen, token[None]])
 
 
 def test_the_same_seed_writes_the_same_text_and_another_another() -> None:
@@ -127,8 +129,12 @@ def test_bad_requests_to_gpt_are_refused() -> None:
         gpt()(torch.zeros(1, 9, dtype=torch.long))
     with pytest.raises(InputError, match="top-p above 0 up to 1"):
         gpt().write(torch.tensor([1]), 3, top_p=0.0)
-    with pytest.raises(InputError, match="one token or more, got none"):
-        gpt().write(torch.tensor([], dtype=torch.long), 3)
+    for prompt in ([], [1, 99], [-1]):
+        with pytest.raises(InputError, match=r"one token or more, each from 0 to 10, got "):
+            gpt().write(torch.tensor(prompt, dtype=torch.long), 3)
+    for number, never in ((-1, ()), (3, range(11))):
+        with pytest.raises(InputError, match="0 or more tokens to write and one that may be"):
+            gpt().write(torch.tensor([1]), number, never=never)
 
 
 # Transformer
@@ -244,6 +250,11 @@ def test_a_shared_vocabulary_has_one_matrix_and_the_base_model_its_size() -> Non
     assert sum(p.numel() for p in base.parameters()) == 37_000 * 512 + 44_138_496
     assert sum(p.numel() for p in apart.parameters()) == 2 * 37_000 * 512 + 44_138_496
     assert base.encoder[0].norm_1.rate == 0.1
+    with pytest.raises(InputError, match="an even width, got 9"):
+        Transformer(7, width=9, heads=3)
+    for sizes in ({"target": 0}, {"hidden": 0}, {"depth": 0}):
+        with pytest.raises(InputError, match="a Transformer needs vocabularies of two"):
+            Transformer(7, **sizes)
 
 
 # BERT and its heads
@@ -279,6 +290,8 @@ def test_words_are_tagged_by_their_first_piece() -> None:
     found, every = model(tokens, first), model(tokens)
     for row, place in itertools.product(range(2), range(3)):
         torch.testing.assert_close(found[row, place], every[row, first[row, place]])
+    with pytest.raises(RuntimeError, match="out of bounds"):
+        model(tokens, first + 4)
 
 
 def test_the_best_span_is_the_best_of_all_legal_ones() -> None:
@@ -345,9 +358,10 @@ def test_windowed_attention_is_full_attention_with_a_band_mask(steps: int, every
     layer = WindowedAttention(8, 2, window=2, everywhere=everywhere).double()
     x, valid = torch.randn(3, steps, 8, dtype=torch.float64), torch.rand(3, steps) < 0.7
     mask = band_mask(steps, 2, everywhere)
-    full = layer.joined(*layer.projected(x), mask)
+    qkv = apart(layer.projection(x), 3, layer.heads)
+    full = layer.joined(*qkv, mask)
     torch.testing.assert_close(layer(x), full)
-    padded = layer.joined(*layer.projected(x), mask & padding_mask(valid))
+    padded = layer.joined(*qkv, mask & padding_mask(valid))
     torch.testing.assert_close(layer(x, valid), padded)
     (A,) = attention_maps(layer, x).values()
     assert torch.equal(A > 0, mask.expand_as(A))

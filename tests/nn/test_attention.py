@@ -17,6 +17,7 @@ from chainrule.nn.attention import (
     attention_weights,
     causal_mask,
     padding_mask,
+    visible,
 )
 
 
@@ -143,6 +144,14 @@ def test_maps_come_by_name_and_leave_nothing_behind() -> None:
     }
     assert model.training and not any(A.requires_grad for A in maps.values())
     torch.testing.assert_close(maps["0"].sum(-1), torch.ones(2, 2, 3))
+
+
+@pytest.mark.parametrize("mask", [torch.ones(2, 1, 3, 5), torch.ones(3, 5).bool()])
+def test_a_mask_that_would_mean_something_else_is_refused(mask: Tensor) -> None:
+    """torch's kernel adds one of numbers, and spreads one of two axes over heads and rows."""
+    q, k, _ = draws(0, 3, 5)
+    with pytest.raises(InputError, match="expected a boolean mask of"):
+        visible(mask, False, q, k)
 
 
 def test_heads_must_share_the_width() -> None:

@@ -109,3 +109,8 @@ def test_global_pools_do_not_see_circular_shifts() -> None:
 def test_windows_that_do_not_fit_are_refused(kernel: tuple[int, int], stride: int) -> None:
     with pytest.raises(InputError, match=r"windows inside the image .* images of 4×4"):
         windows(torch.zeros(1, 1, 4, 4), kernel, stride)
+
+
+def test_windows_that_would_see_the_frame_only_are_refused() -> None:
+    with pytest.raises(InputError, match="at most half the window, got 2 for 3"):
+        max_pool(torch.zeros(1, 1, 4, 4), 3, padding=2)

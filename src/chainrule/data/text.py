@@ -116,9 +116,9 @@ def padded(rows: Sequence[Sequence[int]], length: int | None = None) -> Int[Tens
 
 
 def read_text(path: str | Path) -> str:
-    """A text file of the user's."""
+    """A text file of the user's; a byte-order mark is no part of it."""
     try:
-        text = Path(path).read_text("utf-8")
+        text = Path(path).read_text("utf-8-sig")
     except UnicodeDecodeError:
         raise InputError(f"{path} is not a text file in UTF-8") from None
     except OSError as error:

@@ -1,7 +1,8 @@
 """BERT's two tasks made from plain text: words to hide, and texts that follow each other or not.
 
     15 % of a row's words are chosen; of these 80 % become [MASK], 10 % a random word, 10 % stay
-    half of the pairs (a, b) are consecutive (class 0), in the others b comes from elsewhere (1)
+    half of the pairs (a, b) are consecutive (class 0), in the others b comes from elsewhere (1),
+    as it also does where a document has only one sentence left
 
 Words that stay, or are replaced by others, force the encoder to keep a vector of every word: it
 cannot know which ones will be asked for. Exactly round(0.15 n) of a row's n words are chosen, one

@@ -31,11 +31,9 @@ def same(found: list[str], true: list[str]) -> float:
 
 
 def overlap(found: list[str], true: list[str]) -> float:
-    """2 p r / (p + r); no words agree with no words only."""
-    if not found or not true:
-        return same(found, true)
+    """2 p r / (p + r), and 0 where no word is common."""
     common = (Counter(found) & Counter(true)).total()
-    return 2 * common / (len(found) + len(true))
+    return 2 * common / (len(found) + len(true)) if common else 0.0
 
 
 def exact_match(found: Sequence[str], answers: Sequence[Sequence[str]]) -> float:

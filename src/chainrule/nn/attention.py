@@ -142,6 +142,12 @@ def attention_weights(
 
 def visible(mask: Tensor | None, causal: bool, q: Tensor, k: Tensor) -> Tensor | None:
     """The mask, and where it is causal also the past; None if all is seen."""
+    if mask is not None and (mask.dtype != torch.bool or mask.ndim != 4):
+        raise InputError(
+            "expected a boolean mask of (batch, heads, queries, keys), True where a key may be "
+            f"seen, got {mask.dtype} of {tuple(mask.shape)}; padding_mask makes one of (batch, "
+            "keys)"
+        )
     queries, keys = q.shape[2], k.shape[2]
     if not causal or queries == 1:
         return mask
@@ -165,7 +171,10 @@ def padding_mask(valid: Bool[Tensor, "batch keys"]) -> Bool[Tensor, "batch 1 1 k
 def attention_maps(
     model: nn.Module, *inputs: Shaped[Tensor, "..."]
 ) -> dict[str, Float[Tensor, "batch heads queries keys"]]:
-    """A of every layer by its name, in the order in which a forward pass meets them."""
+    """A of every layer by its name, in the order in which a forward pass meets them.
+
+    Linear attention never forms A, so it is not among them.
+    """
     found: dict[nn.Module, Tensor] = {}
     token = SEEN.set(found)
     try:

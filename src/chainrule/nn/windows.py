@@ -100,6 +100,11 @@ def windows_at(a: int, b: int, outputs: Tensor, stride: int) -> tuple[slice, ...
 
 def max_pool(x: Images, size: int, stride: int | None = None, padding: int = 0) -> Pooled:
     """max_{ab} x_{ij,cab}; the stride is the size if none is given, the frame never wins."""
+    if 2 * padding > size:
+        raise InputError(
+            f"expected a frame of at most half the window, got {padding} for {size}: some windows "
+            "would see nothing else"
+        )
     seen = windows(framed(x, padding, -torch.inf), (size, size), size if stride is None else stride)
     return seen.amax((4, 5))
 

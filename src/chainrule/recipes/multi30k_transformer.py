@@ -1,7 +1,7 @@
 """German to English by a transformer: attention alone reads, and attention alone writes.
 
 Three layers each way, half as wide as the paper's base model, trained with its label smoothing and
-its warm-up; norms stand before the sublayers. The run folder holds what each word of some test
+a warm-up; norms stand before the sublayers. The run folder holds what each word of some test
 sentences looked at. To be compared with `multi30k-bahdanau` and `multi30k-gru`.
 Vaswani et al. (2017), Attention is all you need. Notes: J 6.4, L "Complete Transformer
 Architecture".

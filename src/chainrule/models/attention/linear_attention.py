@@ -21,7 +21,7 @@ from chainrule.errors import InputError
 from chainrule.nn.attention import MultiHead, apart, projection
 
 CHUNK = 64
-LEAST = 1e-6  # of the sum of weights: nothing to see gives zeros
+LEAST = 1e-6  # of the sum of weights, as in the authors' code: nothing to see gives zeros
 
 Heads = Float[Tensor, "batch heads steps d"]
 State = Float[Tensor, "batch heads d columns"]

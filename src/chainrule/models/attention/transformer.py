@@ -26,7 +26,7 @@ from chainrule.nn.attention import CrossAttention, Memory, SelfAttention, paddin
 from chainrule.nn.counting import evaluating
 from chainrule.nn.decoding import Ends, beam_search, greedy
 from chainrule.nn.dropout import dropout as dropped
-from chainrule.nn.positions import sinusoidal
+from chainrule.nn.positions import frequencies, sinusoidal
 from chainrule.nn.transformer_block import Block, FeedForward, Skip
 
 PADDING = 0
@@ -51,14 +51,16 @@ class Transformer(nn.Module):
     ):
         """source, target: how many tokens; without a target, one vocabulary for both."""
         super().__init__()
-        if min(source, target or source) < 2 or depth < 1:
+        written = source if target is None else target
+        if min(source, written) < 2 or min(depth, hidden) < 1:
             raise InputError(
-                f"a Transformer needs vocabularies of two tokens or more and a layer, got {source} "
-                f"and {target or source} tokens and {depth} layers"
+                "a Transformer needs vocabularies of two tokens or more, a layer and a hidden "
+                f"unit, got {source} and {written} tokens, {depth} layers and {hidden} units"
             )
+        frequencies(width)  # positions need pairs
         self.rate = dropout
-        self.target = embedding(target or source, width)
-        self.source = embedding(source, width) if target else None
+        self.target = embedding(written, width)
+        self.source = None if target is None else embedding(source, width)
         self.encoder = nn.ModuleList(
             Block(width, heads, hidden, norm, F.relu, dropout) for _ in range(depth)
         )

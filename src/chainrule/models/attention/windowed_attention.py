@@ -18,10 +18,10 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from chainrule.errors import InputError
-from chainrule.nn.attention import SEEN, SelfAttention, attention, padding_mask
+from chainrule.nn.attention import SEEN, MultiHead, apart, attention, padding_mask, projection
 
 
-class WindowedAttention(SelfAttention):
+class WindowedAttention(MultiHead):
     """Multi-head self-attention within a window, with global tokens at the start."""
 
     def __init__(self, width: int, heads: int, window: int, everywhere: int = 0):
@@ -32,15 +32,16 @@ class WindowedAttention(SelfAttention):
                 f"expected a window of 1 or more and 0 or more global tokens, got {window} and "
                 f"{everywhere}"
             )
+        self.projection = projection(width, width, 3)
         self.window, self.everywhere = window, everywhere
 
-    def forward(  # type: ignore[override]
+    def forward(
         self,
         x: Float[Tensor, "batch steps width"],
         valid: Bool[Tensor, "batch steps"] | None = None,
     ) -> Float[Tensor, "batch steps width"]:
         """valid: False at padding, which nobody sees."""
-        q, k, v = self.projected(x)
+        q, k, v = apart(self.projection(x), 3, self.heads)
         if SEEN.get() is not None:  # somebody wants the weights, so all of them
             mask = band_mask(x.shape[1], self.window, self.everywhere, x.device)
             return self.joined(q, k, v, mask if valid is None else mask & padding_mask(valid))
