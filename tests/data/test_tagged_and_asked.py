@@ -46,6 +46,9 @@ def test_sentences_are_cut_as_the_set_cuts_them() -> None:
     assert ewt.cut("a well-known U.S. firm...") == [
         *("a", "well", "-", "known", "U.S.", "firm", "...")
     ]
+    assert ewt.cut("It was I. Plan b. Then J. Hill") == [
+        *("It", "was", "I", ".", "Plan", "b", ".", "Then", "J.", "Hill")
+    ]
     assert ewt.cut("  ") == []
 
 
@@ -169,7 +172,7 @@ def test_what_is_not_there_is_fetched_by_its_checksum(
 
 def test_text_is_cut_into_sentences_and_documents(tmp_path: Path) -> None:
     assert sentences('He ran. "Why?" she said!\nNobody knew') == [
-        *("He ran.", '"Why?', "she said!", "Nobody knew")
+        *("He ran.", '"Why?"', "she said!", "Nobody knew")
     ]
     path = tmp_path / "my.txt"
     path.write_text("One. Two.\n\n \nThree.\nFour", "utf-8")

@@ -105,6 +105,7 @@ def test_a_text_of_ones_own_is_learnt_and_continued(
     first, again, other = (answer(f"{run} --seed {seed}", capsys) for seed in (1, 1, 2))
     assert first == again != other
     assert first.startswith("Wer ") and len(first) == len("Wer \n") + 40
+    assert answer(f"generate {runs / 'gpt'} --length 3", capsys).startswith("\n")
     sure = answer(f"{run} --temperature 0", capsys)
     assert sure == answer(f"{run} --top-k 1 --seed 3", capsys)
     assert sure == answer(f"{run} --top-p 0.01 --seed 3", capsys)

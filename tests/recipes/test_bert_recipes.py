@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import torch.nn.functional as F
 from chainrule.cli.main import main
 from chainrule.data import imdb, squad
 from chainrule.data.ewt import TAGS, Sentence
+from chainrule.data.splits import Split
 from chainrule.data.squad import Answer, Question
 from chainrule.data.wordpiece import CLS, MASK, PAD, SEP, WordPiece, train_wordpiece
 from chainrule.errors import InputError
@@ -20,7 +22,15 @@ from chainrule.models.attention.bert import BERT
 from chainrule.models.attention.bert_pretraining import BertPretraining
 from chainrule.models.attention.bert_questions import BertQuestions
 from chainrule.recipes import bert_pretrain, ewt_bert, imdb_bert, squad_bert
-from chainrule.recipes.answering import Paired, answered, ask, inside, rows, windows
+from chainrule.recipes.answering import (
+    Paired,
+    answered,
+    ask,
+    inside,
+    rows,
+    whole_words,
+    windows,
+)
 from chainrule.recipes.base import Task
 from chainrule.recipes.bert_sizes import ByLength, segments, shortened
 from chainrule.recipes.fine_tuning import SCRATCH
@@ -158,8 +168,55 @@ def test_fine_tuning_begins_where_pre_training_ended(runs: Path, few_texts: Path
         assert torch.equal(weight, saved[f"bert.{name}"]), name
 
 
+def test_a_tuned_run_stands_alone_and_may_be_tuned_again(
+    runs: Path, tmp_path: Path, few_texts: Path
+) -> None:
+    moved = tmp_path / "tags"
+    shutil.copytree(runs / "tags", moved)
+    config = json.loads((moved / "config.json").read_text("utf-8"))
+    config["settings"]["start"] = str(tmp_path / "gone")
+    (moved / "config.json").write_text(json.dumps(config), "utf-8")
+    assert measure_again(moved)["metrics"] == result(runs / "tags")["metrics"]
+    again = squad_bert.Recipe(start=str(moved), **SMALL).data(few_texts)
+    assert (
+        again.encoder
+        == bert_pretrain.Recipe(text=("ewt", "squad"), pieces=120, **SMALL).data(few_texts).encoder
+    )
+
+
+def test_other_data_than_those_a_run_began_with_are_noticed(
+    runs: Path, tmp_path: Path, few_texts: Path
+) -> None:
+    moved = tmp_path / "bert"
+    shutil.copytree(runs / "bert", moved)
+    task = json.loads((moved / "task.json").read_text("utf-8"))
+    tokens = task["encoder"]["tokens"]
+    tokens[-1], tokens[-2] = tokens[-2], tokens[-1]
+    (moved / "task.json").write_text(json.dumps(task), "utf-8")
+    with pytest.raises(InputError, match=r"the data have changed .* \(encoder differ"):
+        measure_again(moved)
+    with pytest.raises(InputError, match="the data have changed"):
+        next(carry_on(moved, "cpu"))
+
+
+def test_every_row_of_the_test_counts(runs: Path, few_texts: Path) -> None:
+    recipe = bert_pretrain.Recipe(text=("ewt", "squad"), pieces=120, **SMALL)
+    data = recipe.data(few_texts)
+    fewer = replace(data, validation=Split(data.validation.x[:2], data.validation.y[:2]))
+    model = recipe.model(recipe.facts(data).task)
+    test = recipe.measure(model, fewer)["test"]
+    guessing = Guessing(model, data.encoder)
+    assert test == evaluate(guessing, (data.test.x, data.test.y), GUESSING)
+
+
+def test_an_answer_ends_where_a_word_ends() -> None:
+    passage = "a man from Kent, 1066"
+    assert whole_words(passage, 3, 12) == "man from Kent"
+    assert whole_words(passage, 0, 1) == "a" and whole_words(passage, 18, 20) == "1066"
+
+
 def test_what_cannot_be_answered_is_refused(
-    runs: Path, capsys: pytest.CaptureFixture[str], few_texts: Path
+    runs: Path, capsys: pytest.CaptureFixture[str], few_texts: Path, tmp_path: Path
 ) -> None:
     for command, words in (
         (f"predict {runs / 'bert'} 'the dog ran'", "expected a text with a blank to fill, [MASK]"),
@@ -170,10 +227,11 @@ def test_what_cannot_be_answered_is_refused(
         (f"predict {runs / 'answers'} 'Who swam? | '", "expected 'question | passage'"),
     ):
         assert words in refusal(command, capsys), command
-    with pytest.raises(InputError, match="has the width 16, this one 192; give --width 16"):
+    with pytest.raises(InputError, match=r"has the width 16, the .*; give --width 16 --depth 2"):
         ewt_bert.Recipe(start=str(runs / "bert"), length=32).data(few_texts)
+    begin("ewt-bert", ewt_bert.Recipe(**SMALL), tmp_path / "begun", few_texts)
     with pytest.raises(InputError, match="is not a finished run of bert-pretrain"):
-        ewt_bert.Recipe(start=str(runs / "tags"), **SMALL).data(few_texts)
+        ewt_bert.Recipe(start=str(tmp_path / "begun"), **SMALL).data(few_texts)
     with pytest.raises(InputError, match="there is no text named"):
         bert_pretrain.Recipe(text=("nowhere.txt",)).data(few_texts)
 

@@ -22,7 +22,7 @@ from chainrule.recipes import imdb_lasso, multi30k_bahdanau, shakespeare_gru
 from chainrule.recipes.forecasting import straw_man
 from chainrule.recipes.running import begin, carry_on
 from chainrule.recipes.translating import Likelihood, perplexity, weighted
-from chainrule.recipes.writing import written
+from chainrule.recipes.writing import beginning, written
 
 TEXT = "to be or not to be, that is the question. " * 8
 WORDS = ["ein", "zwei", "hund", "katze", "rot", "."]
@@ -145,6 +145,7 @@ def test_what_cannot_be_written_or_read_is_refused(
         (f"generate {writer} --length 0", "--length must be from 1"),
         (f"generate {writer} --temperature -1", "must be 0 or more"),
         (f"generate {writer} --temperature nan", "must be 0 or more"),
+        (f"generate {writer} --temperature 1e300", "got 1e+300, 0 and 1"),
         (f"generate {writer} --top-k -1", "must be 0 or more"),
         (f"generate {writer} --top-p 0", "--top-p must be above 0 and at most 1"),
         (f"generate {writer} --top-p nan", "--top-p must be above 0 and at most 1"),
@@ -226,3 +227,8 @@ def test_words_are_written_with_spaces() -> None:
             return prompt.repeat(number)
 
     assert written(Parrot(), Vocabulary((*SPECIAL, "la")), "la", 2) == "la la la"
+
+
+def test_a_text_without_lines_begins_with_its_first_character() -> None:
+    assert beginning(character_vocabulary("cab\n")) == "\n"
+    assert beginning(character_vocabulary("cab")) == "a"

@@ -34,9 +34,17 @@ def test_every_layer_and_head_has_its_map_with_tokens_at_the_edges(tmp_path: Pat
 def test_cross_attention_has_other_keys_than_queries_and_large_models_are_cut() -> None:
     figure = text_attention(rows(9, 12, 2, 4), ["a", "b"], TOKENS)
     assert len(figure.axes) == 6 * 8
+    assert [axes.get_ylabel() for axes in figure.axes[7::8]] == [f"layer {k}" for k in range(4, 10)]
     (axes,) = text_attention(rows(1, 1, 2, 4), ["a", "b"], TOKENS, "cross").axes
     assert [label.get_text() for label in axes.get_yticklabels()] == ["a", "b"]
     assert [label.get_text() for label in axes.get_xticklabels()] == TOKENS
+
+
+def test_even_weights_are_pale_and_letters_stand_upright() -> None:
+    (axes,) = text_attention(np.full((1, 1, 2, 4), 0.25), ["a", "b"], list("wxyz")).axes
+    image = axes.images[0]
+    assert image.norm(0.25) == pytest.approx(0.5)
+    assert {label.get_rotation() for label in axes.get_xticklabels()} == {0}
 
 
 def test_shares_lie_on_their_patches() -> None:
@@ -49,8 +57,11 @@ def test_shares_lie_on_their_patches() -> None:
     wanted[:2, 2:] = 1
     np.testing.assert_array_equal(light, wanted)
     assert [axes.get_title(loc="center") for axes in figure.axes[:2]] == ["7", "2"]
-    heads = image_heads(np.ones((4, 4, 3)), rows(2, 3, 2, 2))
-    assert len(heads.axes) == 6
+    A = rows(7, 3, 2, 2)
+    heads = image_heads(np.ones((4, 4, 3)), A)
+    assert len(heads.axes) == 6 * 3 and heads.axes[0].get_ylabel() == "layer 2"
+    light = heads.axes[-1].images[1].get_array()
+    assert light is not None and light[0, 0] == pytest.approx(A[-1, -1, 0, 0] / A[-1, -1].max())
 
 
 def test_positions_and_their_cosines() -> None:

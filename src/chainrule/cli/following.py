@@ -47,8 +47,8 @@ def show(result: dict[str, Any], folder: Path) -> None:
     )
     for note in result["notes"]:
         out.print(f"note: {note}")
-    pictures = sorted(path.name for path in folder.glob("*.png"))
-    out.print(f"in {folder}/:  {'  '.join(['model.safetensors', 'result.json', *pictures])}")
+    seen = sorted(path.name for kind in ("*.png", "*.txt") for path in folder.glob(kind))
+    out.print(f"in {folder}/:  {'  '.join(['model.safetensors', 'result.json', *seen])}")
 
 
 @contextmanager

@@ -17,8 +17,8 @@ class Generate:
 
     run: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
     """The run folder."""
-    prompt: str = "\n"
-    """What the text begins with."""
+    prompt: str | None = None
+    """What the text begins with; a new line if none is given."""
     length: int = 500
     """Tokens to write after it."""
     temperature: float = 0.8

@@ -14,7 +14,7 @@ from chainrule.data.text import read_text
 from chainrule.errors import InputError
 
 Document = list[str]
-SENTENCE = re.compile(r"(?<=[.!?])[\"')\]]*\s+|\n+")
+SENTENCE = re.compile(r"(?:(?<=[.!?])|(?<=[.!?][\"')\]]))\s+|\n+")
 PARAGRAPH = re.compile(r"\n\s*\n")
 
 
@@ -35,7 +35,7 @@ def documents(names: tuple[str, ...], folder: Path | None = None) -> list[Docume
 
 
 def sentences(text: str) -> Document:
-    """Cut behind . ! ? and at the ends of lines."""
+    """Cut behind . ! ? and the quotes or brackets that they close, and at the ends of lines."""
     return [part for part in SENTENCE.split(text) if part.strip()]
 
 

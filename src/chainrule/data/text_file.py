@@ -15,12 +15,11 @@ from chainrule.data.text import Vocabulary, character_vocabulary, read_text
 from chainrule.errors import InputError
 
 HELD_OUT = 20  # validation and test are each one part of so many
-BYTE_ORDER_MARK = "\ufeff"
 
 
 def text_file(path: str | Path, passage: int = 1) -> Splits:
     """The splits of a text file in UTF-8, each long enough to hold a passage."""
-    text = read_text(path).removeprefix(BYTE_ORDER_MARK)
+    text = read_text(path)
     least = HELD_OUT * (passage + 1)
     if len(text) < least:
         raise InputError(

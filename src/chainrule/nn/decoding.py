@@ -11,7 +11,6 @@ top-p: Holtzman et al. (2020), ICLR.
 Notes: J 5.3.
 """
 
-import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -21,7 +20,7 @@ from torch import Tensor
 
 from chainrule.errors import InputError
 
-COLD = 1e-6  # the temperature below which the likeliest is taken
+COLD, HOT = 1e-6, 1e30  # below, the likeliest is taken; above, floats end
 
 State = Any
 Step = Callable[[Tensor, State], tuple[Tensor, State]]
@@ -66,7 +65,7 @@ def draw(
     top_k: among so many likeliest (0: all); top_p: of these the fewest that hold this share of the
     probability.
     """
-    if not 0 <= temperature < math.inf or top_k < 0 or not 0 < top_p <= 1:
+    if not 0 <= temperature <= HOT or top_k < 0 or not 0 < top_p <= 1:
         raise InputError(
             f"expected a temperature and a top-k of 0 or more and a top-p above 0 up to 1, got "
             f"{temperature:g}, {top_k} and {top_p:g}"

@@ -100,9 +100,21 @@ def answered(
             if window.question not in best or score > best[window.question][0]:
                 start = window.offsets[first - window.start][0]
                 end = window.offsets[last - window.start][1]
-                best[window.question] = score, asked[window.question].passage[start:end]
+                best[window.question] = (
+                    score,
+                    whole_words(asked[window.question].passage, start, end),
+                )
     chosen = (best[number] for number in range(len(asked)))
     return [Found(text, torch.tensor(score).exp().item()) for score, text in chosen]
+
+
+def whole_words(passage: str, start: int, end: int) -> str:
+    """That part of the passage, and the rest of the words in which it begins and ends."""
+    while start > 0 and passage[start - 1 : start + 1].isalnum():
+        start -= 1
+    while end < len(passage) and passage[end - 1 : end + 1].isalnum():
+        end += 1
+    return passage[start:end]
 
 
 def ask(

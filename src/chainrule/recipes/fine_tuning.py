@@ -98,22 +98,21 @@ class FineTuned(Sizes, Trained):
 
 
 def inherited(run: Path, sizes: Sizes) -> WordPiece:
-    """The vocabulary of a pre-training run whose network has these sizes."""
-    from chainrule.recipes.bert_pretrain import Recipe
+    """The vocabulary of a run whose network has these sizes."""
     from chainrule.recipes.running import open_run, read_json
 
     _, recipe = open_run(run)
-    if not isinstance(recipe, Recipe) or not (run / "model.safetensors").is_file():
+    if not isinstance(recipe, Sizes) or not (run / "model.safetensors").is_file():
         raise InputError(
-            f"{run} is not a finished run of bert-pretrain, which --from needs; "
-            "make one with: chainrule train bert-pretrain"
+            f"{run} is not a finished run of bert-pretrain or of a BERT tuned from one, which "
+            "--from needs; make one with: chainrule train bert-pretrain"
         )
-    for name in ("length", "width", "depth", "heads"):
-        theirs, ours = getattr(recipe, name), getattr(sizes, name)
-        if theirs != ours:
-            raise InputError(
-                f"the run in {run} has the {name} {theirs}, this one {ours}; give --{name} {theirs}"
-            )
+    names = ("length", "width", "depth", "heads")
+    other = [name for name in names if getattr(recipe, name) != getattr(sizes, name)]
+    if other:
+        told = (f"the {name} {getattr(recipe, name)}" for name in other)
+        flags = (f"--{name} {getattr(recipe, name)}" for name in other)
+        raise InputError(f"the run in {run} has {', '.join(told)}; give {' '.join(flags)}")
     found = encoder_from_json(read_json(run / "task.json")["encoder"])
     assert isinstance(found, WordPiece)
     return found

@@ -10,7 +10,7 @@ from torch import Tensor
 from chainrule.data.splits import Split, Splits
 from chainrule.data.text import Vocabulary
 from chainrule.recipes.base import SPLITS, Experiment, Facts, Figures, M, Task
-from chainrule.recipes.writing import Writer, written
+from chainrule.recipes.writing import Writer, beginning, written
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -44,7 +44,7 @@ class Language(Experiment[M]):
     def texts(self, model: M, data: Splits) -> dict[str, str]:
         """Samples at three temperatures."""
         assert isinstance(data.encoder, Vocabulary) and isinstance(model, Writer)
-        prompt = "\n" if "\n" in data.classes else data.classes[int(data.test.x[0])]
+        prompt = beginning(data.encoder)
         found = [
             f"temperature {t:g}\n{'=' * 15}\n"
             + written(model, data.encoder, prompt, WRITTEN, t, seed=self.seed)

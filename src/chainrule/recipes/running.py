@@ -77,6 +77,7 @@ def carry_on(folder: Path, device: str = "auto", data: Path | None = None) -> Ge
     began = time.perf_counter()
     splits = recipe.data(data or data_folder(config))
     facts = recipe.facts(splits)
+    check_same_data(folder, describe(facts))
     write_json(folder / "task.json", describe(facts))
     model = build(recipe, facts.task)
     device = config["device"] if device == "auto" else device
@@ -227,8 +228,25 @@ def shares(found: Tensor, classes: Sequence[str]) -> Json:
 def measure_again(folder: Path, data: Path | None = None) -> Json:
     """The result of a finished run with its figures measured anew from the saved weights."""
     recipe, model, _ = open_model(folder)
+    if getattr(recipe, "start", ""):  # what it took over then, it holds itself by now
+        recipe = replace(recipe, start=str(folder))
     splits = recipe.data(data or data_folder(open_run(folder)[0]))
+    check_same_data(folder, describe(recipe.facts(splits)))
     return read_json(folder / "result.json") | {"metrics": recipe.measure(model, splits)}
+
+
+def check_same_data(folder: Path, task: Json) -> None:
+    """What the data say of themselves must be what they said when the run began."""
+    path = folder / "task.json"
+    if not path.is_file():
+        return
+    now = json.loads(to_json(task))
+    other = [name for name, value in read_json(path).items() if now.get(name) != value]
+    if other:
+        raise InputError(
+            f"the data have changed since the run in {folder} began ({', '.join(other)} differ); "
+            "bring the old ones back, or train anew"
+        )
 
 
 def data_folder(config: Json) -> Path | None:

@@ -14,6 +14,7 @@ from chainrule.errors import InputError
 from chainrule.recipes.running import open_model, read_json
 
 MOST = 1_000_000  # tokens in one go
+LISTED = 100  # characters of a vocabulary that an error names
 
 
 @runtime_checkable
@@ -34,14 +35,17 @@ class Writer(Protocol):
 
 def generate(
     folder: Path,
-    prompt: str,
+    prompt: str | None,
     length: int,
     temperature: float,
     top_k: int,
     seed: int,
     top_p: float = 1.0,
 ) -> str:
-    """The prompt and as many tokens after it, by the model of a finished run."""
+    """The prompt and as many tokens after it, by the model of a finished run.
+
+    Without a prompt, a new line, or the first token of a text that has none.
+    """
     _, model, _ = open_model(folder)
     state = read_json(folder / "task.json")["encoder"]
     vocabulary = encoder_from_json(state) if state else None
@@ -61,8 +65,14 @@ def generate(
         )
     if not 0 < top_p <= 1:
         raise InputError(f"--top-p must be above 0 and at most 1, got {top_p:g}; 1 leaves none out")
+    prompt = beginning(vocabulary) if prompt is None else prompt
     check_prompt(prompt, vocabulary)
     return written(model, vocabulary, prompt, length, temperature, top_k, seed, top_p)
+
+
+def beginning(vocabulary: Vocabulary) -> str:
+    """A new line, or the first token of a text that has none."""
+    return "\n" if "\n" in vocabulary.numbers else vocabulary.tokens[len(vocabulary.special)]
 
 
 def check_prompt(prompt: str, vocabulary: Vocabulary) -> None:
@@ -72,9 +82,10 @@ def check_prompt(prompt: str, vocabulary: Vocabulary) -> None:
         raise InputError("the prompt is empty; expected at least one token to go on from")
     if vocabulary.unit == "character" and UNKNOWN in found:
         strange = sorted({c for c in prompt if c not in vocabulary.numbers})
+        known = "".join(vocabulary.tokens[len(vocabulary.special) :]).strip()
         raise InputError(
             f"the prompt holds {', '.join(map(repr, strange))}, which the model has never seen; "
-            f"it knows {''.join(vocabulary.tokens[len(vocabulary.special) :]).strip()}"
+            f"it knows {known[:LISTED]}{' …' * (len(known) > LISTED)}"
         )
 
 

@@ -26,19 +26,21 @@ def text_attention(
 ) -> Figure:
     """A map for each layer and head, of weights (layers, heads, queries, keys); dark is much.
 
-    Every map has its own scale, from zero to its largest weight. Without keys, the queries are
-    the keys. At most six layers and eight heads are shown.
+    Every map has its own scale, from zero to its largest weight, but to twice the mean at least:
+    even weights are pale. Without keys, the queries are the keys. At most the last six layers and
+    eight heads are shown.
     """
     asked, answered = list(queries), list(keys or queries)
-    A = array("weights", weights, "L", "H", len(asked), len(answered))[:MOST_LAYERS, :MOST_HEADS]
-    check_weights(A)
+    A = array("weights", weights, "L", "H", len(asked), len(answered))
+    A, below = most(A)
     layers, heads = A.shape[:2]
     one = layers * heads == 1
     side = 0.28 * max(len(asked), len(answered)) + 1.5 if one else 2.5
     figure = canvas(max(4.0, side * heads + 1.6), max(3.0, side * layers + 1.5))
     grid = figure.subplots(layers, heads, squeeze=False)
     for (layer, head), axes in np.ndenumerate(grid):
-        axes.imshow(A[layer, head], cmap=HEAT, vmin=0, interpolation="nearest", aspect="auto")
+        scale = Normalize(0, max(A[layer, head].max(), 2 / len(answered)))
+        axes.imshow(A[layer, head], cmap=HEAT, norm=scale, interpolation="nearest", aspect="auto")
         bare(axes)
         if layer == 0 and not one:
             axes.set_title(f"head {head + 1}", fontsize=12, loc="center", pad=4)
@@ -49,7 +51,8 @@ def text_attention(
     if not one:
         for layer, axes in enumerate(grid[:, -1]):
             axes.yaxis.set_label_position("right")
-            axes.set_ylabel(f"layer {layer + 1}", fontsize=12, rotation=270, labelpad=14)
+            number = f"layer {below + layer + 1}"
+            axes.set_ylabel(number, fontsize=12, rotation=270, labelpad=14)
     figure.suptitle(title or "each row shows to whom a token listens", fontsize=15)
     return figure
 
@@ -84,10 +87,11 @@ def image_attention(
 
 @drawn
 def image_heads(image: ArrayLike, shares: ArrayLike, title: str = "") -> Figure:
-    """One image, and where each head of each layer looks: shares (layers, heads, rows, columns)."""
-    looked = array("shares", shares, "L", "H", "r", "c").astype(float)
-    looked = looked[:MOST_LAYERS, :MOST_HEADS]
-    check_weights(looked)
+    """One image, and where each head of each layer looks: shares (layers, heads, rows, columns).
+
+    At most the last six layers and eight heads are shown.
+    """
+    looked, below = most(array("shares", shares, "L", "H", "r", "c").astype(float))
     layers, heads = looked.shape[:2]
     figure = canvas(max(4.0, 1.5 * heads + 1.4), 1.6 * layers + 1.0)
     grid = figure.subplots(layers, heads, squeeze=False)
@@ -97,7 +101,8 @@ def image_heads(image: ArrayLike, shares: ArrayLike, title: str = "") -> Figure:
         if layer == 0:
             axes.set_title(f"head {head + 1}", fontsize=12, loc="center", pad=4)
     for layer, axes in enumerate(grid[:, 0]):
-        axes.set_ylabel(f"layer {layer + 1}", fontsize=12, rotation=0, ha="right", va="center")
+        number = f"layer {below + layer + 1}"
+        axes.set_ylabel(number, fontsize=12, rotation=0, ha="right", va="center")
     figure.suptitle(title or "where [CLS] looks", fontsize=15)
     return figure
 
@@ -129,7 +134,7 @@ def positional(p: ArrayLike, title: str = "") -> Figure:
 
 
 def over(axes: Axes, image: np.ndarray, share: Float[np.ndarray, "rows columns"]) -> None:
-    """The image in grey under its shares: the largest one bright, none at all dark."""
+    """The image in dark grey under its shares: the largest one bright, none at all dark."""
     height, width = image.shape[:2]
     rows, columns = share.shape
     if height % rows or width % columns:
@@ -139,13 +144,16 @@ def over(axes: Axes, image: np.ndarray, share: Float[np.ndarray, "rows columns"]
         )
     light = np.kron(share / (share.max() or 1.0), np.ones((height // rows, width // columns)))
     grey = image.astype(float) if image.ndim == 2 else image.astype(float).mean(2)
-    axes.imshow(grey, cmap="gray", interpolation="nearest")
+    scale = Normalize(grey.min(), grey.min() + 2 * np.ptp(grey))
+    axes.imshow(grey, cmap="gray", norm=scale, interpolation="nearest")
     axes.imshow(light, cmap="inferno", vmin=0, vmax=1, alpha=0.65, interpolation="nearest")
 
 
-def check_weights(A: np.ndarray) -> None:
+def most(A: np.ndarray) -> tuple[np.ndarray, int]:
+    """The layers and heads that fit, and how many layers are left out below them."""
     if not A.size or A.min() < 0:
         raise InputError("expected weights of 0 or more, of at least one layer and head")
+    return A[-MOST_LAYERS:, :MOST_HEADS], max(0, len(A) - MOST_LAYERS)
 
 
 def named(axes: Axes, tokens: Sequence[str], axis: str, size: int) -> None:
@@ -154,7 +162,8 @@ def named(axes: Axes, tokens: Sequence[str], axis: str, size: int) -> None:
         return
     names, places = shortened(tokens, 12), range(len(tokens))
     if axis == "x":
-        axes.set_xticks(places, names, rotation=90, fontsize=size, color=INK)
+        turn = 90 if any(len(name) > 1 for name in names) else 0
+        axes.set_xticks(places, names, rotation=turn, fontsize=size, color=INK)
     else:
         axes.set_yticks(places, names, fontsize=size, color=INK)
     axes.tick_params(length=0, pad=2)

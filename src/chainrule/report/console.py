@@ -100,14 +100,15 @@ def validation(record: Mapping[str, int | float]) -> str:
     if not names:
         return ""
     name = next((n for n in names if n != "validation_loss"), names[0])
-    return f"  {name.removeprefix('validation_')} {figure(name, record[name])}"
+    shown = "validation loss" if name == "validation_loss" else name.removeprefix("validation_")
+    return f"  {shown} {figure(name, record[name])}"
 
 
 def figure(name: str, value: float | None) -> str:
-    """A number as people write it: errors and accuracies in per cent, a dash for none."""
+    """A number as people write it: errors, accuracies and the like in per cent, a dash for none."""
     if value is None or math.isnan(value):
         return "–"
-    if name.endswith(("error", "accuracy")):
+    if name.endswith(("error", "accuracy", "f1", "exact_match")):
         return f"{100 * value:.2f} %"
     return f"{value:.4g}"
 

@@ -6,12 +6,15 @@
 A text is [CLS] a … [SEP], a pair of texts [CLS] a … [SEP] b … [SEP] with segment 1 from b on. What
 comes out is a vector for each token in its context; heads for pre-training and for tasks stand in
 `bert_pretraining`, `bert_classifier`, `bert_tagger` and `bert_questions`. Token 0, [PAD], is never
-attended to. φ is the GELU, F four times as wide as h; dropout spares the attention weights. Default
-sizes are BERT-base's, whose published weights `load_published` reads.
+attended to. φ is the GELU, F four times as wide as h; dropout spares the attention weights. The
+positions begin as sinusoids: one map finds a token's neighbours at all places, where random ones
+must be learnt place by place. Default sizes are BERT-base's, whose published weights
+`load_published` reads.
 
 Devlin, Chang, Lee and Toutanova (2019), NAACL. Notes: J 6.5.
 """
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -23,7 +26,7 @@ from torch import Tensor, nn
 from chainrule.errors import InputError
 from chainrule.nn.attention import padding_mask
 from chainrule.nn.dropout import dropout as dropped
-from chainrule.nn.positions import LearntPositions
+from chainrule.nn.positions import LearntPositions, sinusoidal
 from chainrule.nn.published import load_published as fit
 from chainrule.nn.renaming import opened, stacked, without
 from chainrule.nn.transformer_block import Block, draw_weights
@@ -31,6 +34,7 @@ from chainrule.nn.transformer_block import Block, draw_weights
 PADDING = 0
 EPS = 1e-12
 SEGMENTS = 2
+SIGMA = 0.02  # of all weights in the beginning
 
 
 class BERT(nn.Module):
@@ -58,7 +62,9 @@ class BERT(nn.Module):
         self.blocks = nn.ModuleList(
             Block(width, heads, 4 * width, "post", F.gelu, dropout, EPS) for _ in range(depth)
         )
-        draw_weights(self)
+        draw_weights(self, SIGMA)
+        with torch.no_grad():
+            self.positions.weight.copy_(SIGMA * math.sqrt(2) * sinusoidal(longest, width))
 
     def forward(
         self,
