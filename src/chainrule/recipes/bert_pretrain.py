@@ -1,4 +1,4 @@
-"""BERT learns English from plain text: hidden words, and which sentences follow each other.
+"""BERT learns a language from plain text: hidden words, and which sentences follow each other.
 
     chainrule train bert-pretrain --out runs/bert
     chainrule predict runs/bert "the [MASK] ran"
@@ -33,10 +33,9 @@ if TYPE_CHECKING:
 
 HELD = 50  # one document in so many is for validation, and another for the test
 MARKS = 3  # [CLS] and twice [SEP]
-SHOWN = "the film was long , but the [MASK] was good ."
 BLANKS = (
+    "the film was long , but the [MASK] was good .",
     "the [MASK] ran",
-    SHOWN,
     "this is one of the [MASK] movies i have ever seen .",
     "she [MASK] to the city with her mother and her [MASK] .",
     "the war began in the year [MASK] .",
@@ -139,8 +138,18 @@ class Recipe(Sizes, Settings, Experiment[BertPretraining]):
     def texts(self, model: BertPretraining, data: Splits) -> dict[str, str]:
         """Some blanks and what the model writes into them."""
         pieces = pieces_of(data)
-        fitting = [text for text in BLANKS if len(pieces.encode(text)) + 2 <= self.length]
+        fitting = [t for t in self.blanks(data) if len(pieces.encode(t)) + 2 <= self.length]
         return {"blanks": "\n\n".join(filled(t, fill(model, pieces, t)) for t in fitting)}
+
+    def blanks(self, data: Splits) -> Sequence[str]:
+        """Sentences with a gap: our own for our own texts, those of the test for others."""
+        if set(self.text) <= set(SETS):
+            return BLANKS
+        pieces = pieces_of(data)
+        rows = [row[1 : row.index(pieces.sep)] for row in data.test.x[: len(BLANKS)].tolist()]
+        return [
+            pieces.decode([*r[: len(r) // 2], pieces.mask, *r[len(r) // 2 + 1 :]]) for r in rows
+        ]
 
     def answer_texts(
         self, model: nn.Module, texts: Sequence[str], pieces: WordPiece
@@ -159,7 +168,7 @@ class Recipe(Sizes, Settings, Experiment[BertPretraining]):
 
         positions = model.bert.positions.weight.numpy(force=True)
         return {
-            "attention": attention_picture(model.bert, pieces_of(data), [SHOWN]),
+            "attention": attention_picture(model.bert, pieces_of(data), [self.blanks(data)[0]]),
             "positions": positional(positions, "learnt positions"),
         }
 
