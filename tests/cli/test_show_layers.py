@@ -6,6 +6,8 @@ import pytest
 
 from chainrule.cli.main import main
 from chainrule.registry import entries
+from chainrule.report.console import flowing
+from chainrule.report.tables import folded
 
 
 def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
@@ -29,6 +31,22 @@ def test_many_layers_share_rows_on_the_screen_and_none_in_json(
     assert (model["parameters"], model["multiply_adds"]) == (269_722, 40_551_040)
     named = {layer["name"]: layer for layer in model["layers"]}
     assert named["layer2.0.conv1"]["output"] == [32, 16, 16]
+
+
+def test_long_names_go_on_in_the_next_line_from_a_dot_on() -> None:
+    assert folded("blocks.0.attention") == "blocks.0.attention"
+    assert folded("blocks.0.attention.output") == "blocks.0.attention\n .output"
+    assert folded("without_a_dot_in_a_very_long_name") == "without_a_dot_in_a_very_long_name"
+
+
+def test_paragraphs_flow_and_equations_stay(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "one two three\nfour\n\n    y = f(x)     a long remark\n\nfive six\n"
+    assert flowing(text, 9) == "one two\nthree\nfour\n\n    y = f(x)     a long remark\n\nfive six"
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = printed(capsys, "show", "multi30k-transformer").splitlines()
+    assert max(map(len, lines)) <= 80
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from rich.text import Text
 from chainrule.cli.options import parse
 from chainrule.errors import InputError
 from chainrule.registry import CONTRACTS, Entry, entries, unknown
-from chainrule.report.console import out, print_json
+from chainrule.report.console import flowing, out, print_json
 from chainrule.report.tables import COSTS, facts_table, layers_table
 
 ROWS = 30  # of a table of layers, before layers of one block share a row
@@ -43,7 +43,7 @@ def run(arguments: list[str]) -> int:
         return 0
     for entry in found:
         out.print(Text.assemble((entry.name, "bold"), f"  ({entry.kind}, {source(entry)})\n"))
-        out.print(entry.docstring, soft_wrap=True)
+        out.print(flowing(entry.docstring, out.width), soft_wrap=True)
         out.print()
         out.print(facts_table([(name, str(value)) for name, value in facts(entry).items()]))
         out.print()

@@ -32,7 +32,7 @@ class Recipe(Looking):
     padding: int = 4
     """Largest shift in pixels."""
     epochs: int = 14
-    learning_rate: float = 1.5e-3
+    learning_rate: float = 7e-4
 
     def data(self, folder: Path | None) -> Splits:
         return cifar10.load(folder, self.seed)

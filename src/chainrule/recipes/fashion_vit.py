@@ -27,8 +27,8 @@ class Recipe(Looking):
 
     padding: int = 2
     """Largest shift in pixels."""
-    epochs: int = 12
-    learning_rate: float = 2e-3
+    epochs: int = 14
+    learning_rate: float = 7e-4
 
     def data(self, folder: Path | None) -> Splits:
         return fashion_mnist.load(folder, self.seed)

@@ -2,6 +2,8 @@
 
 import json
 import math
+import re
+import textwrap
 import time
 from collections.abc import Iterator, Mapping
 from typing import Any, Protocol, TypeVar
@@ -117,6 +119,15 @@ def say(text: str, quiet: bool = False) -> None:
     """A line for a person; never mixed into what a program reads."""
     if not quiet:
         err.print(text)
+
+
+def flowing(text: str, width: int) -> str:
+    """Paragraphs filled up to the width; where a line is indented, as equations are, as it is."""
+    blocks = text.split("\n\n")
+    return "\n\n".join(
+        block if re.search(r"^\s", block, re.MULTILINE) else textwrap.fill(block, width)
+        for block in blocks
+    )
 
 
 def to_json(value: object, indent: int | None = 2) -> str:

@@ -11,6 +11,7 @@ from chainrule.report.console import figure
 
 SPLITS = ("train", "validation", "test")
 COSTS = ("parameters", "multiply_adds")
+NAME = 20  # letters of a layer's name in one line
 
 
 def names_table(title: str, rows: Sequence[tuple[str, str]]) -> Table:
@@ -45,8 +46,14 @@ def layers_table(layers: Sequence[Mapping[str, Any]], shown: Sequence[Mapping[st
     for row in shown:
         output = "?" if row["output"] is None else "×".join(map(str, row["output"])) or "1"
         costs = (f"{row[cost]:,}" for cost in COSTS)
-        table.add_row(Text(row["name"] or "(itself)"), row["kind"], output, *costs)
+        table.add_row(Text(folded(row["name"]) or "(itself)"), row["kind"], output, *costs)
     return table
+
+
+def folded(name: str) -> str:
+    """The name of a part; a long one goes on in the next line, from a dot on."""
+    place = name.rfind(".", 0, NAME + 1)
+    return name if len(name) <= NAME or place < 0 else f"{name[:place]}\n {name[place:]}"
 
 
 def result_table(result: Mapping[str, Any]) -> Table:
