@@ -18,7 +18,8 @@ from chainrule.nn.standardised import Standardised
 from chainrule.recipes import cifar10_plain20, cifar10_resnet20, digits_unet
 from chainrule.recipes.base import Task
 from chainrule.recipes.pictures import outputs_of, winning_gradient
-from chainrule.recipes.running import begin, build, carry_on, open_model, predict
+from chainrule.recipes.predicting import predict
+from chainrule.recipes.running import begin, build, carry_on, open_model
 from chainrule.training import loop
 
 PHOTOGRAPHS = Task((3, 32, 32), cifar10.CLASSES)

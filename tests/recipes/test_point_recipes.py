@@ -21,7 +21,8 @@ from chainrule.recipes import (
     parts_pointnet,
 )
 from chainrule.recipes.point_pictures import kept, one_of_each, side
-from chainrule.recipes.running import begin, carry_on, open_model, predict, shares
+from chainrule.recipes.predicting import predict, shares
+from chainrule.recipes.running import begin, carry_on, open_model
 from chainrule.training import outputs
 
 SQUARE = "OFF\n4 1 0\n0 0 0\n2 0 0\n2 1 0\n0 1 0\n4 0 1 2 3\n"

@@ -12,8 +12,8 @@ import tyro
 
 from chainrule.cli.options import parse
 from chainrule.errors import InputError
+from chainrule.recipes.predicting import predict
 from chainrule.recipes.reading import predict_texts, text_reader
-from chainrule.recipes.running import predict
 from chainrule.report.console import figure, out, print_json, say
 from chainrule.report.tables import predictions_table
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 HELD = 50  # one document in so many is for validation, and another for the test
 MARKS = 3  # [CLS] and twice [SEP]
+LONG = 5  # one training document in so many is read at full length
 BLANKS = (
     "the film was long , but the [MASK] was good .",
     "the [MASK] ran",
@@ -52,10 +53,12 @@ class Recipe(Sizes, Settings, Experiment[BertPretraining]):
     """Data sets, or text files of yours with an empty line between two documents."""
     pieces: int = 8000
     """Size of the vocabulary, which is learnt from the texts."""
+    short: int = 48
+    """Tokens of most training pairs: among few words attention finds its neighbours sooner."""
     dropout: float = 0.0
-    """Share of the units dropped in each step; two epochs are too few to learn by heart."""
-    epochs: int = 2
-    batch_size: int = 16
+    """Share of the units dropped in each step; one epoch is too short to learn by heart."""
+    epochs: int = 1
+    batch_size: int = 32
     optimiser: str = "adamw"
     learning_rate: float = 1e-3
     schedule: str = "warm-up-cosine"
@@ -70,6 +73,8 @@ class Recipe(Sizes, Settings, Experiment[BertPretraining]):
                 "--label-smoothing and --class-weights are for one label per example; "
                 "pre-training has one per hidden word, leave them out"
             )
+        if self.short < 8:
+            raise InputError(f"--short must be at least 8, got {self.short}")
         if not self.text:
             raise InputError("--text names nothing to learn from")
         # Files must be found again from any folder.
@@ -81,19 +86,24 @@ class Recipe(Sizes, Settings, Experiment[BertPretraining]):
         known = (text for document in train + validation for text in document)  # for every seed
         pieces = train_wordpiece(known, self.pieces, self.length)
         return Splits(
-            self.pairs(train, pieces, self.seed),
+            self.pairs(train, pieces, self.seed, self.short),
             self.pairs(validation, pieces, self.seed),
             self.pairs(test, pieces, TEST_SEED),
             ("follows", "does not"),
             pieces,
         )
 
-    def pairs(self, part: list[Document], pieces: WordPiece, seed: int) -> Split:
-        """Rows [CLS] a [SEP] b [SEP], and whether b follows a."""
+    def pairs(self, part: list[Document], pieces: WordPiece, seed: int, short: int = 0) -> Split:
+        """Rows [CLS] a [SEP] b [SEP], and whether b follows a; most may be `short`."""
         numbers = iter(pieces.encode_many([text for document in part for text in document]))
         tokens = [[next(numbers) for _ in document] for document in part]
         longest = self.length - MARKS
-        found = sentence_pairs(tokens, longest, seed)
+        if 0 < short < self.length and len(tokens) >= 2 * LONG:
+            most = [document for k, document in enumerate(tokens) if k % LONG]
+            found = sentence_pairs(most, short - MARKS, seed)
+            found += sentence_pairs(tokens[::LONG], longest, seed)
+        else:
+            found = sentence_pairs(tokens, longest, seed)
         rows, _, labels = packed(found, longest, pieces.cls, pieces.sep)
         return Split(rows, labels)
 
@@ -117,8 +127,8 @@ class Recipe(Sizes, Settings, Experiment[BertPretraining]):
     def measure(self, model: BertPretraining, data: Splits) -> Figures:
         """Of the training rows, as many as there are to validate."""
         guessing, few = Guessing(model, pieces_of(data)), len(data.validation.x)
-        rows = {name: arrays(getattr(data, name)) for name in SPLITS}
-        rows["train"] = tuple(t[:few] for t in rows["train"])
+        some = data.train.x[:few], data.train.y[:few]
+        rows = {name: arrays(getattr(data, name)) for name in SPLITS} | {"train": some}
         return {name: evaluate(guessing, part, GUESSING) for name, part in rows.items()}
 
     def compare(self, data: Splits) -> dict[str, Figures]:

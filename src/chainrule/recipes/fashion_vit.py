@@ -1,7 +1,9 @@
-"""Fashion-MNIST by a vision transformer on shifted and mirrored clothes.
+"""Fashion-MNIST by a vision transformer on mirrored clothes.
 
-The network of `mnist-vit`. The best of the authors' table of methods, support vectors, has 89.7 %
-right. Dosovitskiy et al. (2021); Xiao, Rasul and Vollgraf (2017), arXiv:1708.07747. Notes: J 6.6.
+The network of `mnist-vit`. Shifted clothes, which help a convolution, slow it down: half a patch
+further every patch looks different. The best of the authors' table of methods, support vectors,
+has 89.7 % right. Dosovitskiy et al. (2021); Xiao, Rasul and Vollgraf (2017), arXiv:1708.07747.
+Notes: J 6.6.
 """
 
 from dataclasses import dataclass, replace
@@ -10,7 +12,7 @@ from typing import ClassVar
 
 from chainrule.data import fashion_mnist
 from chainrule.data.splits import Splits
-from chainrule.learning.augmentation import compose, horizontal_flip, random_crop
+from chainrule.learning.augmentation import horizontal_flip
 from chainrule.learning.objective import Objective
 from chainrule.recipes.base import Published, objective_of
 from chainrule.recipes.looking import Looking
@@ -25,14 +27,11 @@ class Recipe(Looking):
         Published("test error", 0.103, "Xiao et al. (2017), support vectors"),
     )
 
-    padding: int = 2
-    """Largest shift in pixels."""
-    epochs: int = 14
-    learning_rate: float = 7e-4
+    epochs: int = 10
+    learning_rate: float = 1e-3
 
     def data(self, folder: Path | None) -> Splits:
         return fashion_mnist.load(folder, self.seed)
 
     def objective(self, data: Splits) -> Objective:
-        augment = compose(random_crop(self.padding), horizontal_flip())
-        return replace(objective_of(data), augment=augment)
+        return replace(objective_of(data), augment=horizontal_flip())

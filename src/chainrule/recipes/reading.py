@@ -11,7 +11,8 @@ from chainrule.data.splits import Encoder
 from chainrule.data.text import Vocabulary
 from chainrule.data.text_encoders import PairEncoder, SentenceEncoder, lines
 from chainrule.errors import InputError
-from chainrule.recipes.running import answers, open_model, read_json
+from chainrule.recipes.predicting import answers
+from chainrule.recipes.running import open_model, read_json
 from chainrule.recipes.translating import Translating, translate
 from chainrule.training import outputs
 

@@ -15,7 +15,7 @@
 import json
 import platform
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from contextlib import closing, suppress
 from dataclasses import asdict, replace
 from importlib.metadata import version
@@ -23,19 +23,17 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 import chainrule
-from chainrule.data.encoders import encoder_from_json
 from chainrule.errors import InputError
 from chainrule.models.feedforward.ensemble import Ensemble
 from chainrule.recipes.base import Experiment, Facts, Record, Task, Trained
 from chainrule.registry import find
 from chainrule.report.console import to_json
-from chainrule.training import Progress, checkpoint, devices, outputs
+from chainrule.training import Progress, checkpoint, devices
 
 Json = dict[str, Any]
-SPECK = 0.005  # share of a picture below which a class is too small to mention
 
 
 def begin(
@@ -178,57 +176,10 @@ def build(recipe: Experiment, task: Task) -> nn.Module:
         return recipe.model(task)
 
 
-def predict(folder: Path, paths: Sequence[Path]) -> list[Json]:
-    """One answer per row or image of the user's files: the class and how sure, or the number."""
-    recipe, model, task = open_model(folder)
-    encoder = read_json(folder / "task.json")["encoder"]
-    if encoder is None:
-        raise InputError(f"the recipe of {folder} has no inputs that can be read from a file")
-    reader = encoder_from_json(encoder)
-    found: list[Json] = []
-    for path in paths:
-        output = outputs(model, (reader.encode_file(path),)).float()
-        names = [f"{path.name}, row {row}" for row in range(1, len(output) + 1)]
-        names = names if len(output) > 1 else [path.name]
-        found += [
-            {"input": n} | a for n, a in zip(names, answers(recipe, output, task), strict=True)
-        ]
-    return found
-
-
-def answers(recipe: Experiment, output: Tensor, task: Task) -> list[Json]:
-    """What the outputs mean: a number, or the likeliest class and all probabilities."""
-    if not task.classes:
-        return [{"prediction": value} for value in output.flatten().tolist()]
-    p = recipe.probabilities(output)
-    if p.ndim > 2:
-        return [shares(found, task.classes) for found in p.argmax(1)]
-    return [
-        {
-            "prediction": task.classes[k],
-            "probability": row[k],
-            "probabilities": dict(zip(task.classes, row, strict=True)),
-        }
-        for k, row in zip(p.argmax(1).tolist(), p.tolist(), strict=True)
-    ]
-
-
-def shares(found: Tensor, classes: Sequence[str]) -> Json:
-    """A class per pixel as what a picture holds on its ground, class 0: the most of it first.
-
-    A class per point, likewise; a cloud of points has no ground.
-    """
-    share = (found.flatten().bincount(minlength=len(classes)) / found.numel()).tolist()
-    named = dict(zip(classes, share, strict=True))
-    told = classes if found.ndim == 1 else classes[1:]
-    seen = sorted((k for k in told if named[k] >= SPECK), key=named.__getitem__)
-    return {"prediction": ", ".join(reversed(seen)) or "nothing", "shares": named}
-
-
 def measure_again(folder: Path, data: Path | None = None) -> Json:
     """The result of a finished run with its figures measured anew from the saved weights."""
     recipe, model, _ = open_model(folder)
-    if getattr(recipe, "start", ""):  # what it took over then, it holds itself by now
+    if isinstance(recipe, Trained) and recipe.start:  # what it took over then, it holds itself
         recipe = replace(recipe, start=str(folder))
     splits = recipe.data(data or data_folder(open_run(folder)[0]))
     check_same_data(folder, describe(recipe.facts(splits)))

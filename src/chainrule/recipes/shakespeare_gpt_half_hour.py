@@ -26,5 +26,5 @@ class Recipe(shakespeare_gpt.Recipe):
     heads: int = 6
     dropout: float = 0.1
     batch_size: int = 24
-    epochs: int = 12
+    epochs: int = 10
     learning_rate: float = 3e-3
