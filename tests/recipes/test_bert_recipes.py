@@ -209,6 +209,16 @@ def test_every_row_of_the_test_counts(runs: Path, few_texts: Path) -> None:
     assert test == evaluate(guessing, (data.test.x, data.test.y), GUESSING)
 
 
+def test_most_training_pairs_are_short_and_none_that_measure(few_texts: Path) -> None:
+    recipe = bert_pretrain.Recipe(text=("ewt", "squad"), pieces=120, short=12, **SMALL)
+    data = recipe.data(few_texts)
+    train, test = ((part.x != PAD).sum(1) for part in (data.train, data.test))
+    assert 0.5 < (train <= 12).double().mean() < 1 and train.max() > 12
+    assert (test > 12).double().mean() > 0.5
+    with pytest.raises(InputError, match="--short must be at least 8, got 7"):
+        bert_pretrain.Recipe(short=7)
+
+
 def test_blanks_for_ones_own_text_come_from_it(tmp_path: Path) -> None:
     text = "\n\n".join(f"Der Hund lief zum See {k}. Die Katze blieb hier." for k in range(9))
     (tmp_path / "my.txt").write_text(text, "utf-8")
