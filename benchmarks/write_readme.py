@@ -160,6 +160,7 @@ def rewritten(text: str) -> str:
         ("attention", attention()),
         ("graphs", graphs()),
         ("tricks", tricks()),
+        ("inductive-bias", inductive_bias()),
     ):
         begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
         text = re.sub(f"{begin}.*?{end}", lambda _, t=table: begin + t + end, text, flags=re.DOTALL)  # noqa: B023
