@@ -11,6 +11,7 @@ from safetensors.torch import load_file
 
 from chainrule.cli import main as program
 from chainrule.cli.main import main
+from chainrule.cli.predict import shown
 from chainrule.data import digits
 from chainrule.errors import InputError
 from chainrule.recipes.base import task_of
@@ -260,3 +261,10 @@ def test_a_fault_of_ours_is_one_line_unless_asked_for(
     monkeypatch.setenv("CHAINRULE_DEBUG", "1")
     with pytest.raises(RuntimeError, match="boom"):
         main(["list"])
+
+
+def test_the_screen_names_other_classes_where_they_are_likely() -> None:
+    sure = {"prediction": "a", "probabilities": {"a": 0.9995, "b": 0.0004, "c": 0.0001}}
+    assert shown(sure) == {"prediction": "a", "or": ""}
+    torn = {"prediction": "a", "probabilities": {"a": 0.6, "b": 0.0004, "c": 0.3996}}
+    assert shown(torn)["or"] == "c (0.3996)"

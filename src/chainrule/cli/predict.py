@@ -17,6 +17,8 @@ from chainrule.recipes.reading import predict_texts, text_reader
 from chainrule.report.console import figure, out, print_json, say
 from chainrule.report.tables import predictions_table
 
+WORTH_SAYING = 0.001  # probability of a class that the screen names second or third
+
 
 @dataclass(frozen=True)
 class Predict:
@@ -124,7 +126,8 @@ def shown(answer: dict[str, Any]) -> dict[str, str]:
     rest = {k: v for k, v in answer.items() if k not in ("probabilities", "shares")}
     likely = sorted(answer.get("probabilities", {}).items(), key=lambda pair: -pair[1])
     if len(likely) > 1:
-        rest["or"] = ", ".join(f"{name} ({figure('', p)})" for name, p in likely[1:3])
+        others = [(name, p) for name, p in likely[1:3] if p >= WORTH_SAYING]
+        rest["or"] = ", ".join(f"{name} ({figure('', p)})" for name, p in others)
     return {k: figure("", v) if isinstance(v, float) else str(v) for k, v in rest.items()}
 
 
