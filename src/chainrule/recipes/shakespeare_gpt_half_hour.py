@@ -1,4 +1,4 @@
-"""A larger GPT writes Shakespeare: what half an hour on one core can do.
+"""A larger GPT writes Shakespeare: what less than half an hour on one core can do.
 
 The network of `shakespeare-gpt` with twice its context, half as wide again, with dropout against
 learning a text of a million characters by heart.
