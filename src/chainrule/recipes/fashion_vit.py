@@ -1,9 +1,8 @@
 """Fashion-MNIST by a vision transformer on mirrored clothes.
 
-The network of `mnist-vit`. Shifted clothes, which help a convolution, slow it down: half a patch
-further every patch looks different. The best of the authors' table of methods, support vectors,
-has 89.7 % right. Dosovitskiy et al. (2021); Xiao, Rasul and Vollgraf (2017), arXiv:1708.07747.
-Notes: J 6.6.
+The network of `mnist-vit`. Shifted clothes, which help a convolution, slowed it down in trials. The
+best of the authors' table of methods, support vectors, has 89.7 % right. Dosovitskiy et al. (2021);
+Xiao, Rasul and Vollgraf (2017), arXiv:1708.07747. Notes: J 6.6.
 """
 
 from dataclasses import dataclass, replace
