@@ -3,6 +3,7 @@
 import json
 import shlex
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -168,14 +169,21 @@ def test_fine_tuning_begins_where_pre_training_ended(runs: Path, few_texts: Path
         assert torch.equal(weight, saved[f"bert.{name}"]), name
 
 
+def copied(run: Path, folder: Path, name: str, change: Callable[[dict], None]) -> Path:
+    """The run elsewhere, with another content of one file."""
+    moved = folder / run.name
+    shutil.copytree(run, moved)
+    content = json.loads((moved / name).read_text("utf-8"))
+    change(content)
+    (moved / name).write_text(json.dumps(content), "utf-8")
+    return moved
+
+
 def test_a_tuned_run_stands_alone_and_may_be_tuned_again(
     runs: Path, tmp_path: Path, few_texts: Path
 ) -> None:
-    moved = tmp_path / "tags"
-    shutil.copytree(runs / "tags", moved)
-    config = json.loads((moved / "config.json").read_text("utf-8"))
-    config["settings"]["start"] = str(tmp_path / "gone")
-    (moved / "config.json").write_text(json.dumps(config), "utf-8")
+    gone = {"start": str(tmp_path / "gone")}
+    moved = copied(runs / "tags", tmp_path, "config.json", lambda c: c["settings"].update(gone))
     assert measure_again(moved)["metrics"] == result(runs / "tags")["metrics"]
     again = squad_bert.Recipe(start=str(moved), **SMALL).data(few_texts)
     assert (
@@ -187,12 +195,9 @@ def test_a_tuned_run_stands_alone_and_may_be_tuned_again(
 def test_other_data_than_those_a_run_began_with_are_noticed(
     runs: Path, tmp_path: Path, few_texts: Path
 ) -> None:
-    moved = tmp_path / "bert"
-    shutil.copytree(runs / "bert", moved)
-    task = json.loads((moved / "task.json").read_text("utf-8"))
-    tokens = task["encoder"]["tokens"]
-    tokens[-1], tokens[-2] = tokens[-2], tokens[-1]
-    (moved / "task.json").write_text(json.dumps(task), "utf-8")
+    moved = copied(
+        runs / "bert", tmp_path, "task.json", lambda task: task["encoder"]["tokens"].reverse()
+    )
     with pytest.raises(InputError, match=r"the data have changed .* \(encoder differ"):
         measure_again(moved)
     with pytest.raises(InputError, match="the data have changed"):

@@ -61,7 +61,8 @@ def test_shares_lie_on_their_patches() -> None:
     heads = image_heads(np.ones((4, 4, 3)), A)
     assert len(heads.axes) == 6 * 3 and heads.axes[0].get_ylabel() == "layer 2"
     light = heads.axes[-1].images[1].get_array()
-    assert light is not None and light[0, 0] == pytest.approx(A[-1, -1, 0, 0] / A[-1, -1].max())
+    assert light is not None
+    np.testing.assert_allclose(light[::2, ::2], A[-1, -1] / A[-1, -1].max())
 
 
 def test_positions_and_their_cosines() -> None:
