@@ -57,7 +57,8 @@ ITEMS = {
     "Positional encoding": "positions position-rotation order-without-positions",
     "Transformer": "transformer multi30k-transformer path-length",
     "GPT": "gpt shakespeare-gpt key-value-cache",
-    "BERT": "bert masking bert-pretrain imdb-bert ewt-bert squad-bert bert-masking pretraining",
+    "BERT": "bert masking latent-semantics bert-pretrain imdb-bert ewt-bert squad-bert "
+    "bert-masking pretraining",
     "ViT": "vit mnist-vit fashion-vit cifar10-vit",
     "Named in L (6)": "windowed-attention linear-attention mlp-mixer linear-cost",
     "Deep Sets": "deep-sets equivariant-deep-sets digit-sum-deepsets set-invariance "

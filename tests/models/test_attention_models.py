@@ -265,6 +265,22 @@ def bert() -> BERT:
     return BERT(9, longest=8, width=8, depth=2, heads=2).double().eval()
 
 
+def test_a_known_word_begins_with_its_meaning() -> None:
+    encoder = bert()
+    before = encoder.embedding.weight.clone()
+    meanings = torch.zeros(9, 2)
+    meanings[3] = torch.tensor([0.6, -0.8])
+    encoder.begin_with(meanings)
+    after = encoder.embedding.weight
+    scale = 0.02 * 2**0.5  # then its entries vary as random ones do
+    torch.testing.assert_close(after[3, :2], scale * meanings[3].double())
+    known = torch.arange(9) == 3
+    assert torch.equal(after[~known], before[~known]) and torch.equal(after[:, 2:], before[:, 2:])
+    for wrong in (torch.zeros(8, 2), torch.zeros(9, 9)):
+        with pytest.raises(InputError, match="at most 8 numbers for 9 tokens"):
+            encoder.begin_with(wrong)
+
+
 def test_berts_answers_do_not_depend_on_padding() -> None:
     tokens = torch.randint(1, 9, (2, 5))
     longer = torch.cat([tokens, torch.zeros(2, 3, dtype=torch.long)], 1)

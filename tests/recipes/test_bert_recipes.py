@@ -16,7 +16,7 @@ from chainrule.data import imdb, squad
 from chainrule.data.ewt import TAGS, Sentence
 from chainrule.data.splits import Split
 from chainrule.data.squad import Answer, Question
-from chainrule.data.wordpiece import CLS, MASK, PAD, SEP, WordPiece, train_wordpiece
+from chainrule.data.wordpiece import CLS, MASK, PAD, SEP, SPECIAL, WordPiece, train_wordpiece
 from chainrule.errors import InputError
 from chainrule.learning.masking import hide
 from chainrule.models.attention.bert import BERT
@@ -55,7 +55,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory, few_texts: Path, few_reviews:
     """A small BERT that has read of animals, and what became of it."""
     folder = tmp_path_factory.mktemp("runs")
     start = {"start": str(folder / "bert")}
-    pretrain = bert_pretrain.Recipe(text=("ewt", "squad"), pieces=120, epochs=60, **SMALL, **QUICK)
+    pretrain = bert_pretrain.Recipe(text=("ewt", "squad"), pieces=120, epochs=100, **SMALL, **QUICK)
     train("bert-pretrain", pretrain, folder / "bert", few_texts)
     tags = ewt_bert.Recipe(epochs=12, **start, **SMALL, **QUICK)
     train("ewt-bert", tags, folder / "tags", few_texts)
@@ -212,6 +212,19 @@ def test_every_row_of_the_test_counts(runs: Path, few_texts: Path) -> None:
     test = recipe.measure(model, fewer)["test"]
     guessing = Guessing(model, data.encoder)
     assert test == evaluate(guessing, (data.test.x, data.test.y), GUESSING)
+
+
+def test_words_begin_with_the_documents_they_appear_in(few_texts: Path) -> None:
+    recipe = bert_pretrain.Recipe(text=("ewt", "squad"), pieces=120, **SMALL)
+    data = recipe.data(few_texts)
+    model = recipe.model(recipe.facts(data).task)
+    recipe.learn(model, data, None, "cpu").close()  # before the first step
+    half = data.meanings.shape[1]
+    assert half == 8 and not data.meanings[: len(SPECIAL)].any()
+    begun = model.bert.embedding.weight[:, :half] / (0.02 * half**0.5)
+    known = data.meanings.any(1)
+    assert 0.1 < known.double().mean() < 1
+    torch.testing.assert_close(begun[known], data.meanings[known])
 
 
 def test_most_training_pairs_are_short_and_none_that_measure(few_texts: Path) -> None:

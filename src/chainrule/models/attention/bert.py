@@ -66,6 +66,22 @@ class BERT(nn.Module):
         with torch.no_grad():
             self.positions.weight.copy_(SIGMA * math.sqrt(2) * sinusoidal(longest, width))
 
+    @torch.no_grad()
+    def begin_with(self, meanings: Float[Tensor, "symbols some"]) -> None:
+        """The first entries of the tokens' vectors begin as these, scaled as the others are.
+
+        Rows of zeros are tokens of which nothing is known: theirs stay random.
+        """
+        symbols, some = meanings.shape
+        if symbols != self.symbols or some > self.width:
+            raise InputError(
+                f"expected vectors of at most {self.width} numbers for {self.symbols} tokens, got "
+                f"{some} for {symbols}"
+            )
+        known = meanings.ne(0).any(1)
+        scale = SIGMA * math.sqrt(some)
+        self.embedding.weight[known, :some] = scale * meanings[known].to(self.embedding.weight)
+
     def forward(
         self,
         tokens: Int[Tensor, "batch steps"],
