@@ -1,8 +1,10 @@
-"""Fashion-MNIST by a vision transformer on mirrored clothes.
+"""Fashion-MNIST by a vision transformer, on mirrored clothes with a hole in them.
 
-The network of `mnist-vit`. Shifted clothes, which help a convolution, slowed it down in trials. The
-best of the authors' table of methods, support vectors, has 89.7 % right. Dosovitskiy et al. (2021);
-Xiao, Rasul and Vollgraf (2017), arXiv:1708.07747. Notes: J 6.6.
+The network of `mnist-vit`. Shifted clothes, which help a convolution, slowed it down in trials; a
+hole (cutout) does not, and 20 epochs without one had 93.5 % right in training but 88.5 in the test.
+The best of the authors' table of methods, support vectors, has 89.7 %. Dosovitskiy et al. (2021);
+DeVries and Taylor (2017), arXiv:1708.04552; Xiao, Rasul and Vollgraf (2017), arXiv:1708.07747.
+Notes: J 6.6.
 """
 
 from dataclasses import dataclass, replace
@@ -11,7 +13,7 @@ from typing import ClassVar
 
 from chainrule.data import fashion_mnist
 from chainrule.data.splits import Splits
-from chainrule.learning.augmentation import horizontal_flip
+from chainrule.learning.augmentation import compose, cutout, horizontal_flip
 from chainrule.learning.objective import Objective
 from chainrule.recipes.base import Published, objective_of
 from chainrule.recipes.looking import Looking
@@ -26,11 +28,13 @@ class Recipe(Looking):
         Published("test error", 0.103, "Xiao et al. (2017), support vectors"),
     )
 
-    epochs: int = 10
+    epochs: int = 32
     learning_rate: float = 1e-3
+    hole: int = 8
+    """Pixels along each side of the square that is blotted out of a training image."""
 
     def data(self, folder: Path | None) -> Splits:
         return fashion_mnist.load(folder, self.seed)
 
     def objective(self, data: Splits) -> Objective:
-        return replace(objective_of(data), augment=horizontal_flip())
+        return replace(objective_of(data), augment=compose(horizontal_flip(), cutout(self.hole)))
