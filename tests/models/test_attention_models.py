@@ -265,7 +265,7 @@ def bert() -> BERT:
     return BERT(9, longest=8, width=8, depth=2, heads=2).double().eval()
 
 
-def test_a_known_word_begins_with_its_meaning() -> None:
+def test_a_known_word_begins_with_its_meaning_and_keeps_it() -> None:
     encoder = bert()
     before = encoder.embedding.weight.clone()
     meanings = torch.zeros(9, 2)
@@ -276,6 +276,9 @@ def test_a_known_word_begins_with_its_meaning() -> None:
     torch.testing.assert_close(after[3, :2], scale * meanings[3].double())
     known = torch.arange(9) == 3
     assert torch.equal(after[~known], before[~known]) and torch.equal(after[:, 2:], before[:, 2:])
+    encoder(torch.tensor([[3, 4]])).square().sum().backward()
+    slope = encoder.embedding.weight.grad
+    assert slope is not None and not slope[:, :2].any() and slope[3, 2:].all()
     for wrong in (torch.zeros(8, 2), torch.zeros(9, 9)):
         with pytest.raises(InputError, match="at most 8 numbers for 9 tokens"):
             encoder.begin_with(wrong)

@@ -7,8 +7,9 @@ A small BERT on the film reviews of IMDB, the web pages of EWT and the articles 
 parts only; or on text files of yours: --text my.txt. What it has learnt is then fine-tuned by
 `imdb-bert`, `ewt-bert` and `squad-bert`. 15 % of the words are hidden, others in every epoch. Most
 pairs are short, as in the paper, where nine steps in ten see 128 tokens of 512. Half of every
-word's vector begins with the documents it appears in (`latent_semantics`), not at random: a small
-network in an hour learns grammar from its neighbours, but hardly the tone of a text.
+word's vector comes from the documents it appears in (`latent_semantics`) and stays so, the other
+half and all else is learnt: within minutes a small network learns grammar from the neighbours of a
+word, but hardly the tone of a text.
 Devlin, Chang, Lee and Toutanova (2019); Liu et al. (2019) for hiding anew. Notes: J 6.5.
 """
 
@@ -69,8 +70,8 @@ class Recipe(Sizes, Settings, Experiment[BertPretraining, Corpus]):
     short: int = 48
     """Tokens of most training pairs: among few words attention finds its neighbours sooner."""
     dropout: float = 0.0
-    """Share of the units dropped in each step; few epochs are too short to learn by heart."""
-    epochs: int = 2
+    """Share of the units dropped in each step; one epoch is too short to learn by heart."""
+    epochs: int = 1
     batch_size: int = 32
     optimiser: str = "adamw"
     learning_rate: float = 1e-3

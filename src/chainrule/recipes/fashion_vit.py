@@ -1,7 +1,7 @@
 """Fashion-MNIST by a vision transformer, on mirrored clothes with a hole in them.
 
-The network of `mnist-vit`. Shifted clothes, which help a convolution, slowed it down in trials; a
-hole (cutout) does not, and 20 epochs without one had 93.5 % right in training but 88.5 in the test.
+The network of `mnist-vit`. Shifted clothes, which help a convolution, slowed it down in trials. 20
+epochs without a hole (cutout) had 93.5 % right in training, but 88.5 in the test.
 The best of the authors' table of methods, support vectors, has 89.7 %. Dosovitskiy et al. (2021);
 DeVries and Taylor (2017), arXiv:1708.04552; Xiao, Rasul and Vollgraf (2017), arXiv:1708.07747.
 Notes: J 6.6.

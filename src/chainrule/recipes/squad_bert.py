@@ -72,7 +72,7 @@ class Recipe(FineTuned):
 
     longest: int = 20
     """Tokens of an answer, at most."""
-    epochs: int = 1
+    epochs: int = 2
     batch_size: int = 32
 
     def __post_init__(self) -> None:

@@ -36,13 +36,20 @@ def taught(
     return (x, y, outputs(model, (x,))), replace(objective, training_loss=loss)
 
 
-def inherit(model: nn.Module, run: Path) -> None:
-    """Begin with the run's weights wherever name and shape agree; another head stays new."""
+def inherit(model: nn.Module, run: Path, new: tuple[str, ...] = ()) -> None:
+    """Begin with the run's weights wherever name and shape agree; another head stays new.
+
+    So do the parts named `new`, although the run has them.
+    """
     from chainrule.training import checkpoint
 
     tensors, _ = checkpoint.load(run / "model.safetensors")
     own = model.state_dict()
-    fitting = {name: t for name, t in tensors.items() if name in own and own[name].shape == t.shape}
+    fitting = {
+        name: t
+        for name, t in tensors.items()
+        if name in own and own[name].shape == t.shape and not name.startswith(new)
+    }
     if not fitting:
         raise InputError(f"no weight of {run} fits this network in name and shape")
     model.load_state_dict(fitting, strict=False)

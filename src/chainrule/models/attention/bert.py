@@ -68,7 +68,7 @@ class BERT(nn.Module):
 
     @torch.no_grad()
     def begin_with(self, meanings: Float[Tensor, "symbols some"]) -> None:
-        """The first entries of the tokens' vectors begin as these, scaled as the others are.
+        """The first entries of the tokens' vectors are these, scaled as the others, and stay so.
 
         Rows of zeros are tokens of which nothing is known: theirs stay random.
         """
@@ -80,7 +80,9 @@ class BERT(nn.Module):
             )
         known = meanings.ne(0).any(1)
         scale = SIGMA * math.sqrt(some)
-        self.embedding.weight[known, :some] = scale * meanings[known].to(self.embedding.weight)
+        weight = self.embedding.weight
+        weight[known, :some] = scale * meanings[known].to(weight)
+        weight.register_hook(lambda gradient: F.pad(gradient[:, some:], (some, 0)))
 
     def forward(
         self,
