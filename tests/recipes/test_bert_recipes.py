@@ -41,7 +41,7 @@ from chainrule.recipes.running import begin, carry_on, measure_again
 from chainrule.training import evaluate
 
 pytest.importorskip("tokenizers")
-SMALL = {"width": 16, "depth": 2, "heads": 2, "length": 32}
+SMALL = {"width": 32, "depth": 2, "heads": 2, "length": 32}
 QUICK = {"learning_rate": 5e-3, "batch_size": 16, "dropout": 0.0}
 
 
@@ -56,7 +56,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory, few_texts: Path, few_reviews:
     """A small BERT that has read of animals, and what became of it."""
     folder = tmp_path_factory.mktemp("runs")
     start = {"start": str(folder / "bert")}
-    pretrain = bert_pretrain.Recipe(text=("ewt", "squad"), pieces=120, epochs=100, **SMALL, **QUICK)
+    pretrain = bert_pretrain.Recipe(text=("ewt", "squad"), pieces=120, epochs=60, **SMALL, **QUICK)
     train("bert-pretrain", pretrain, folder / "bert", few_texts)
     tags = ewt_bert.Recipe(epochs=12, **start, **SMALL, **QUICK)
     train("ewt-bert", tags, folder / "tags", few_texts)
@@ -234,7 +234,7 @@ def test_words_begin_with_the_documents_they_appear_in(few_texts: Path) -> None:
     model = recipe.model(recipe.facts(data).task)
     recipe.learn(model, data, None, "cpu").close()  # before the first step
     half = data.meanings.shape[1]
-    assert half == 8 and not data.meanings[: len(SPECIAL)].any()
+    assert half == 16 and not data.meanings[: len(SPECIAL)].any()
     begun = model.bert.embedding.weight[:, :half] / (0.02 * half**0.5)
     known = data.meanings.any(1)
     assert 0.1 < known.double().mean() < 1
@@ -279,7 +279,7 @@ def test_what_cannot_be_answered_is_refused(
         (f"predict {runs / 'answers'} 'Who swam? | '", "expected 'question | passage'"),
     ):
         assert words in refusal(command, capsys), command
-    with pytest.raises(InputError, match=r"has the width 16, the .*; give --width 16 --depth 2"):
+    with pytest.raises(InputError, match=r"has the width 32, the .*; give --width 32 --depth 2"):
         ewt_bert.Recipe(start=str(runs / "bert"), length=32).data(few_texts)
     begin("ewt-bert", ewt_bert.Recipe(**SMALL), tmp_path / "begun", few_texts)
     with pytest.raises(InputError, match="is not a finished run of bert-pretrain"):
