@@ -91,7 +91,7 @@ def result(folder: Path) -> dict:
 def test_a_blank_is_filled_with_five_words(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = answer(f"predict {runs / 'bert'} 'the [MASK] swam to the lake.'", capsys)
     assert [row["blank"] for row in found] == [1] * 5
-    assert found[0]["prediction"] in {"dog", "cat", "bird", "fish"}
+    assert len({row["prediction"] for row in found} & {"dog", "cat", "bird", "fish"}) >= 2
     p = [row["probability"] for row in found]
     assert p == sorted(p, reverse=True) and 0 < sum(p) <= 1
     two = answer(f"predict {runs / 'bert'} 'the [MASK] [MASK] to the park.'", capsys)
