@@ -36,11 +36,16 @@ def test_it_follows_from_its_seed() -> None:
     assert torch.equal(latent_semantics(DOCUMENTS, 8, 3, 5), latent_semantics(DOCUMENTS, 8, 3, 5))
 
 
+def test_documents_that_are_all_alike_tell_nothing() -> None:
+    assert not latent_semantics([[1, 2], [2, 1]], 4, 2).any()
+
+
 @pytest.mark.parametrize(
     ("documents", "dimensions", "message"),
     [
-        ([], 1, "documents with words below 8"),
-        ([[9]], 1, "documents with words below 8"),
+        ([], 1, "words from 0 to below 8"),
+        ([[-1]], 1, "words from 0 to below 8"),
+        ([[9]], 1, "words from 0 to below 8"),
         (DOCUMENTS, 5, "4 dimensions at most, got 5"),
         (DOCUMENTS, 0, "got 0"),
     ],

@@ -7,7 +7,7 @@ Without a label and within seconds. Which words stand side by side does not tell
 "wonderful" and "dreadful" fill the same gaps; which words share a review does.
 
 Deerwester, Dumais, Furnas, Landauer and Harshman (1990), JASIS; Levy, Goldberg and Dagan (2015),
-TACL, for the weights M. Notes: J 6.5 (pre-training), where it gives the embeddings a beginning.
+TACL, for the weights M. Notes: J 6.5 (pre-training), where it gives half of every embedding.
 """
 
 from collections.abc import Sequence
@@ -43,8 +43,8 @@ def shared_information(documents: Sequence[Sequence[int]], symbols: int) -> sp.c
     """M: how much more often than by chance a word is in a document, as a logarithm."""
     held = [np.unique(np.asarray(document, np.int64)) for document in documents]
     words = np.concatenate(held) if held else np.zeros(0, np.int64)
-    if not len(words) or words.max() >= symbols:
-        raise InputError(f"expected documents with words below {symbols}")
+    if not len(words) or words.min() < 0 or words.max() >= symbols:
+        raise InputError(f"expected documents with words from 0 to below {symbols}")
     ends = np.cumsum([0, *(len(found) for found in held)])
     sizes = np.diff(ends)
     counts = np.bincount(words, minlength=symbols)

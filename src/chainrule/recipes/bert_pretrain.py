@@ -37,8 +37,8 @@ from chainrule.training import Progress, Settings, evaluate, fit
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-HELD = 50  # one document in so many is for validation, and another for the test
 Tokens = list[list[int]]  # of a document, by sentence
+HELD = 50  # one document in so many is for validation, and another for the test
 MARKS = 3  # [CLS] and twice [SEP]
 LONG = 3  # one training document in so many is read at full length
 BLANKS = (
@@ -113,7 +113,7 @@ class Recipe(Sizes, Settings, Experiment[BertPretraining, Corpus]):
         """For half of the width, or as much of it as so few documents can tell."""
         words = [[n for text in document for n in text if n >= len(SPECIAL)] for document in read]
         words = [document for document in words if document]
-        half = min(self.width // 2, len(words), symbols)
+        half = min(max(1, self.width // 2), len(words), symbols)
         return latent_semantics(words, symbols, half, self.seed)
 
     def pairs(self, tokens: list[Tokens], pieces: WordPiece, seed: int, short: int = 0) -> Split:

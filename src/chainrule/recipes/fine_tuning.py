@@ -3,7 +3,7 @@
 With `--from RUN`, a run of `bert-pretrain` of the same sizes, its vocabulary is taken over and all
 weights but those of the new head; the network from random weights is trained on the same rows
 afterwards and reported beside. Without it, the vocabulary is learnt from the task's own text. With
-few labels it helps if the last blocks begin anew as well, --fresh: Zhang, Wu, Katiyar, Weinberger
+few labels it may help if the last blocks begin anew, --fresh: Zhang, Wu, Katiyar, Weinberger
 and Artzi (2021), ICLR.
 """
 

@@ -68,9 +68,10 @@ class BERT(nn.Module):
 
     @torch.no_grad()
     def begin_with(self, meanings: Float[Tensor, "symbols some"]) -> None:
-        """The first entries of the tokens' vectors are these, scaled as the others, and stay so.
+        """The first entries of the tokens' vectors are these, and no gradient moves them.
 
-        Rows of zeros are tokens of which nothing is known: theirs stay random.
+        They are scaled as the others are. Rows of zeros are tokens of which nothing is known: what
+        they have begun with stays as well.
         """
         symbols, some = meanings.shape
         if symbols != self.symbols or some > self.width:
