@@ -17,7 +17,7 @@ from chainrule.data import imdb, squad
 from chainrule.data.ewt import TAGS, Sentence
 from chainrule.data.splits import Split
 from chainrule.data.squad import Answer, Question
-from chainrule.data.wordpiece import CLS, MASK, PAD, SEP, SPECIAL, WordPiece, train_wordpiece
+from chainrule.data.wordpiece import CLS, MASK, PAD, SEP, UNK, WordPiece, train_wordpiece
 from chainrule.errors import InputError
 from chainrule.learning.masking import hide
 from chainrule.models.attention.bert import BERT
@@ -234,7 +234,9 @@ def test_words_begin_with_the_documents_they_appear_in(few_texts: Path) -> None:
     model = recipe.model(recipe.facts(data).task)
     recipe.learn(model, data, None, "cpu").close()  # before the first step
     half = data.meanings.shape[1]
-    assert half == 16 and not data.meanings[: len(SPECIAL)].any()
+    assert half == 16
+    unknown = recipe.meanings([[[UNK, 7], [8]], [[9]], [[]]], 10)  # [UNK] is no word
+    assert unknown.shape == (10, 2) and unknown.any(1).nonzero()[:, 0].tolist() == [7, 8, 9]
     begun = model.bert.embedding.weight[:, :half] / (0.02 * half**0.5)
     known = data.meanings.any(1)
     assert 0.1 < known.double().mean() < 1
