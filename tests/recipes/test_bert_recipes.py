@@ -1,6 +1,7 @@
 """BERT's recipes: what is hidden and asked, fine-tuning from a run, answers on the command line."""
 
 import json
+import math
 import shlex
 import shutil
 from collections.abc import Callable
@@ -19,6 +20,7 @@ from chainrule.data.splits import Split
 from chainrule.data.squad import Answer, Question
 from chainrule.data.wordpiece import CLS, MASK, PAD, SEP, UNK, WordPiece, train_wordpiece
 from chainrule.errors import InputError
+from chainrule.learning.bag_of_words import bag_of_words
 from chainrule.learning.masking import hide
 from chainrule.models.attention.bert import BERT
 from chainrule.models.attention.bert_pretraining import BertPretraining
@@ -36,7 +38,7 @@ from chainrule.recipes.answering import (
 from chainrule.recipes.base import Task
 from chainrule.recipes.bert_sizes import ByLength, segments, shortened
 from chainrule.recipes.fine_tuning import SCRATCH
-from chainrule.recipes.guessing import GUESSING, Guessing, both_tasks, fill
+from chainrule.recipes.guessing import Guessing, all_tasks, fill, guessing_objective
 from chainrule.recipes.running import begin, carry_on, measure_again
 from chainrule.training import evaluate
 
@@ -108,6 +110,8 @@ def test_pre_training_learns_and_is_measured_beside_frequencies(runs: Path) -> N
     assert losses[-1] < 0.6 * losses[0]
     words = result(runs / "bert")["compared"]["the most frequent"]["test"]
     assert 1 < words["perplexity"] < 30 and 0 < words["word_accuracy"] < 0.5
+    learnt = result(runs / "bert")["metrics"]["test"]
+    assert learnt["text_perplexity"] < 0.8 * words["text_perplexity"]
     for name in ("attention", "positions", "learning"):
         assert (runs / f"bert/{name}.png").stat().st_size > 5_000
 
@@ -224,8 +228,8 @@ def test_every_row_of_the_test_counts(runs: Path, few_texts: Path) -> None:
     fewer = replace(data, validation=Split(data.validation.x[:2], data.validation.y[:2]))
     model = recipe.model(recipe.facts(data).task)
     test = recipe.measure(model, fewer)["test"]
-    guessing = Guessing(model, data.encoder)
-    assert test == evaluate(guessing, (data.test.x, data.test.y), GUESSING)
+    guessing, objective = recipe.guessing(model, data), guessing_objective(recipe.gist)
+    assert test == evaluate(guessing, (data.test.x, data.test.y), objective)
 
 
 def test_words_begin_with_the_documents_they_appear_in(few_texts: Path) -> None:
@@ -294,6 +298,8 @@ def test_settings_that_make_no_sense_are_refused(few_reviews: Path) -> None:
     for make, match in (
         (lambda: bert_pretrain.Recipe(label_smoothing=0.1), "one per hidden word"),
         (lambda: bert_pretrain.Recipe(text=()), "--text names nothing"),
+        (lambda: bert_pretrain.Recipe(gist=-1.0), "--gist must be at least 0, got -1.0"),
+        (lambda: bert_pretrain.Recipe(gist=math.nan), "--gist must be at least 0, got nan"),
         (lambda: bert_pretrain.Recipe(length=4), "--length must be at least 8"),
         (lambda: ewt_bert.Recipe(heads=5), "a --width that the heads share"),
         (lambda: ewt_bert.Recipe(class_weights="balanced"), "here each has several"),
@@ -322,26 +328,38 @@ def model(symbols: int = 60) -> BertPretraining:
     return BertPretraining(BERT(symbols, 16, 8, 2, 2, 0.0))
 
 
+def guesser(pieces: WordPiece) -> Guessing:
+    """The weights of words differ, [UNK] and the like have none."""
+    weights = torch.linspace(0.1, 1, len(pieces)).where(torch.arange(len(pieces)) > MASK, 0)
+    return Guessing(model(len(pieces)), pieces, weights)
+
+
 def test_the_loss_is_the_mean_over_all_hidden_words(pieces: WordPiece) -> None:
     """Against all logits at once, and padding changes nothing."""
-    guessing = Guessing(model(len(pieces)), pieces).eval()
+    guessing = guesser(pieces).eval()
     x = pieces.encode_texts(["the dog ran", "the cat sat and the dog ran to the old park"])
     y = torch.tensor([0, 1])
     hidden = hide(x, guessing.scheme, torch.Generator().manual_seed(0))
     found = guessing.model.answers(hidden.tokens, segments(hidden.tokens, SEP))
     logits = found.words.gather(1, hidden.places[:, :, None].expand(-1, -1, len(pieces)))
     words = F.cross_entropy(logits[hidden.counts], hidden.words[hidden.counts])
-    wanted = words + F.cross_entropy(found.follows, y)
+    pairs = F.cross_entropy(found.follows, y)
+    texts = bag_of_words(found.words[:, 0], x, guessing.weights).mean()  # hidden words as well
     with torch.no_grad():
-        assert both_tasks(guessing(x), y).mean().item() == pytest.approx(wanted.item(), rel=1e-5)
-    figures = evaluate(guessing, (x, y), GUESSING)
+        output = guessing(x)
+    for gist in (0.0, 4.0):
+        loss = all_tasks(output, y, gist).mean().item()
+        assert loss == pytest.approx((words + pairs + gist * texts).item(), rel=1e-5)
+    figures = evaluate(guessing, (x, y), guessing_objective(4.0))
+    assert figures["loss"] == pytest.approx(loss, rel=1e-5)
+    assert figures["text_perplexity"] == pytest.approx(texts.exp().item(), rel=1e-5)
     assert figures["perplexity"] == pytest.approx(words.exp().item(), rel=1e-5)
     right = logits.argmax(2)[hidden.counts] == hidden.words[hidden.counts]
     assert figures["word_accuracy"] == right.double().mean().item()
 
 
 def test_words_are_hidden_anew_in_training_and_alike_in_measuring(pieces: WordPiece) -> None:
-    guessing = Guessing(model(len(pieces)), pieces)
+    guessing = guesser(pieces)
     x = pieces.encode_texts(["the cat sat and the dog ran to the old park"] * 3)
     torch.manual_seed(0)
     first, second = guessing(x), guessing(x)
@@ -357,7 +375,7 @@ def test_rows_of_any_length_are_measured_in_their_order(
 ) -> None:
     words = ["the", "cat", "sat", "and", "the", "dog", "ran", "to", "the", "old", "park"]
     x = pieces.encode_texts([" ".join(words[: 1 + k % 11]) for k in range(25)])
-    guessing = Guessing(model(len(pieces)), pieces).eval()
+    guessing = guesser(pieces).eval()
     torch.manual_seed(0)
     reader = ByLength(BertQuestions(BERT(len(pieces), 16, 8, 2, 2, 0.0)), -5.0).eval()
     whole, places = guessing(x), reader(x)

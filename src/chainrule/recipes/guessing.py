@@ -1,12 +1,15 @@
 """BERT's pre-training as the engine takes it: what is hidden, what is guessed, and how well.
 
     loss = mean over hidden words of -log p(word | the rest) - log p(b follows a, or not)
+           + λ mean over words of the text of -log p(word | [CLS])
 
-In training the words are chosen anew in every step; measuring, they follow from a fixed seed, so
-that all epochs and runs are asked for the same ones.
+The first two tasks are the paper's; the third is `bag_of_words`, answered by the same head as the
+hidden words. In training those are chosen anew in every step; measuring, they follow from a fixed
+seed, so that all epochs and runs are asked for the same ones.
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 import torch
@@ -16,41 +19,54 @@ from torch import Tensor, nn
 
 from chainrule.data.wordpiece import SPECIAL, WordPiece
 from chainrule.errors import InputError
+from chainrule.learning.bag_of_words import bag_of_words
 from chainrule.learning.masking import Hidden, Scheme, hide
 from chainrule.learning.objective import Objective
 from chainrule.models.attention.bert_pretraining import BertPretraining
 from chainrule.recipes.bert_sizes import AT_ONCE, lengths, segments, shortened
 
 MEASURED = 0  # the seed of the words that are hidden to measure
-SURPRISE, HIDDEN, RIGHT, FOLLOWS = 0, 1, 2, slice(3, 5)  # columns of what `Guessing` gives
+# Columns of what `Guessing` gives.
+SURPRISE, HIDDEN, RIGHT, FOLLOWS, GIST = 0, 1, 2, slice(3, 5), 5
 
 
 class Guessing(nn.Module):
-    """Rows of Σ -log p of the hidden words, how many, how many are right; logits of `follows`."""
+    """Rows of Σ -log p of the hidden words, how many, how many are right; logits of `follows`;
+    and the mean -log p of the text's words at [CLS], by `weights`."""
 
-    def __init__(self, model: BertPretraining, pieces: WordPiece):
+    weights: Float[Tensor, " symbols"]
+
+    def __init__(
+        self, model: BertPretraining, pieces: WordPiece, weights: Float[Tensor, " symbols"]
+    ):
         super().__init__()
         self.model = model
+        self.register_buffer("weights", weights, persistent=False)
         self.sep = pieces.sep
         self.scheme = Scheme(len(pieces), pieces.mask, len(SPECIAL))
 
-    def forward(self, tokens: Int[Tensor, "batch steps"]) -> Float[Tensor, "batch 5"]:
+    def forward(self, tokens: Int[Tensor, "batch steps"]) -> Float[Tensor, "batch 6"]:
         if self.training:
-            return self.guess(hide(shortened(tokens), self.scheme))
+            tokens = shortened(tokens)
+            return self.guess(hide(tokens, self.scheme), tokens)
         chosen = hide(tokens.cpu(), self.scheme, torch.Generator().manual_seed(MEASURED))
         hidden = Hidden(*(t.to(tokens.device) for t in chosen))  # the same ones on every device
         order = lengths(tokens).argsort(stable=True)
-        parts = [self.guess(part_of(hidden, rows)) for rows in order.split(AT_ONCE)]
+        parts = [self.guess(part_of(hidden, rows), tokens[rows]) for rows in order.split(AT_ONCE)]
         return torch.cat(parts)[order.argsort()]
 
-    def guess(self, hidden: Hidden) -> Float[Tensor, "batch 5"]:
-        """The softmax is taken at hidden words only."""
+    def guess(
+        self, hidden: Hidden, original: Int[Tensor, "batch steps"]
+    ) -> Float[Tensor, "batch 6"]:
+        """The softmax is taken at [CLS] and at hidden words only."""
         tokens, places, words, counts = hidden
-        found = self.model.answers(tokens, segments(tokens, self.sep), places)
-        surprise = F.cross_entropy(found.words.float().mT, words, reduction="none") * counts
-        right = (found.words.argmax(2) == words) & counts
+        found = self.model.answers(tokens, segments(tokens, self.sep), F.pad(places, (1, 0)))
+        logits = found.words.float()
+        gist = bag_of_words(logits[:, 0], original, self.weights)
+        surprise = F.cross_entropy(logits[:, 1:].mT, words, reduction="none") * counts
+        right = (logits[:, 1:].argmax(2) == words) & counts
         sums = (surprise.sum(1), counts.sum(1).float(), right.sum(1).float())
-        return torch.cat([torch.stack(sums, 1), found.follows.float()], 1)
+        return torch.cat([torch.stack(sums, 1), found.follows.float(), gist[:, None]], 1)
 
 
 def part_of(hidden: Hidden, rows: Int[Tensor, " rows"]) -> Hidden:
@@ -60,38 +76,49 @@ def part_of(hidden: Hidden, rows: Int[Tensor, " rows"]) -> Hidden:
     return Hidden(shortened(tokens), places[:, :most], words[:, :most], counts[:, :most])
 
 
-def both_tasks(output: Float[Tensor, "n 5"], y: Int[Tensor, " n"]) -> Float[Tensor, " n"]:
-    """The mean over rows is that over hidden words, plus that over pairs."""
+def all_tasks(
+    output: Float[Tensor, "n 6"], y: Int[Tensor, " n"], gist: float
+) -> Float[Tensor, " n"]:
+    """The mean over rows is that over hidden words, plus that over pairs and λ that over texts."""
     pairs = F.cross_entropy(output[:, FOLLOWS], y, reduction="none")
-    return output[:, SURPRISE] / output[:, HIDDEN].mean().clamp_min(1e-9) + pairs
+    words = output[:, SURPRISE] / output[:, HIDDEN].mean().clamp_min(1e-9)
+    return words + pairs + gist * output[:, GIST]
 
 
-def perplexity(output: Float[Tensor, "n 5"], y: Int[Tensor, " n"]) -> float:
+def perplexity(output: Float[Tensor, "n 6"], y: Int[Tensor, " n"]) -> float:
     """e to the mean surprise of a hidden word."""
     surprise, hidden = output[:, SURPRISE].double().sum(), output[:, HIDDEN].double().sum()
     return (surprise / hidden).exp().item()
 
 
-def word_accuracy(output: Float[Tensor, "n 5"], y: Int[Tensor, " n"]) -> float:
+def word_accuracy(output: Float[Tensor, "n 6"], y: Int[Tensor, " n"]) -> float:
     """Share of the hidden words whose best guess is right."""
     return (output[:, RIGHT].double().sum() / output[:, HIDDEN].double().sum()).item()
 
 
-def pair_accuracy(output: Float[Tensor, "n 5"], y: Int[Tensor, " n"]) -> float:
+def pair_accuracy(output: Float[Tensor, "n 6"], y: Int[Tensor, " n"]) -> float:
     """Share of the pairs of which it is known whether they follow each other."""
     return (output[:, FOLLOWS].argmax(1) == y).double().mean().item()
 
 
-GUESSING = Objective(
-    both_tasks,
-    {
-        "word_accuracy": word_accuracy,
-        "perplexity": perplexity,
-        "pair_accuracy": pair_accuracy,
-    },
-    greater=frozenset({"word_accuracy", "pair_accuracy"}),
-    smaller=frozenset({"loss", "perplexity"}),
-)
+def text_perplexity(output: Float[Tensor, "n 6"], y: Int[Tensor, " n"]) -> float:
+    """e to the mean surprise of a text's words at [CLS], frequent ones counted less."""
+    return output[:, GIST].double().mean().exp().item()
+
+
+def guessing_objective(gist: float) -> Objective:
+    """gist: λ, the weight of the third task."""
+    return Objective(
+        partial(all_tasks, gist=gist),
+        {
+            "word_accuracy": word_accuracy,
+            "perplexity": perplexity,
+            "pair_accuracy": pair_accuracy,
+            "text_perplexity": text_perplexity,
+        },
+        greater=frozenset({"word_accuracy", "pair_accuracy"}),
+        smaller=frozenset({"loss", "perplexity", "text_perplexity"}),
+    )
 
 
 class Guess(NamedTuple):

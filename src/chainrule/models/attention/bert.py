@@ -70,8 +70,8 @@ class BERT(nn.Module):
     def begin_with(self, meanings: Float[Tensor, "symbols some"]) -> None:
         """The first entries of the tokens' vectors are these, and no gradient moves them.
 
-        They are scaled as the others are. Rows of zeros are tokens of which nothing is known: what
-        they have begun with stays as well.
+        They are scaled as the others are. Rows of zeros are tokens of which nothing is known: they
+        are learnt altogether.
         """
         symbols, some = meanings.shape
         if symbols != self.symbols or some > self.width:
@@ -83,7 +83,8 @@ class BERT(nn.Module):
         scale = SIGMA * math.sqrt(some)
         weight = self.embedding.weight
         weight[known, :some] = scale * meanings[known].to(weight)
-        weight.register_hook(lambda gradient: F.pad(gradient[:, some:], (some, 0)))
+        kept = known[:, None] & (torch.arange(self.width) < some)
+        weight.register_hook(lambda gradient: gradient.masked_fill(kept.to(gradient.device), 0))
 
     def forward(
         self,
