@@ -172,21 +172,6 @@ def test_fine_tuning_begins_where_pre_training_ended(runs: Path, few_texts: Path
         assert torch.equal(weight, saved[f"bert.{name}"]), name
 
 
-@pytest.mark.parametrize("fresh", [0, 1, 9])
-def test_the_last_blocks_may_begin_anew(runs: Path, few_reviews: Path, fresh: int) -> None:
-    recipe = imdb_bert.Recipe(start=str(runs / "bert"), labelled=20, fresh=fresh, **SMALL)
-    data = recipe.data(few_reviews)
-    model = recipe.model(recipe.facts(data).task)
-    recipe.learn(model, data, None, "cpu").close()
-    saved = load_file(runs / "bert/model.safetensors")
-    matrices = [name for name, weight in model.named_parameters() if weight.ndim == 2]
-    matrices.remove("output.weight")
-    taken = {name for name in matrices if torch.equal(model.get_parameter(name), saved[name])}
-    new = {name for name in matrices if name not in taken}
-    told = {0: (), 1: ("pooler.", "bert.blocks.1."), 9: ("pooler.", "bert.blocks.")}[fresh]
-    assert new == {name for name in matrices if name.startswith(told)}
-
-
 def copied(run: Path, folder: Path, name: str, change: Callable[[dict], None]) -> Path:
     """The run elsewhere, with another content of one file."""
     moved = folder / run.name
@@ -305,7 +290,6 @@ def test_settings_that_make_no_sense_are_refused(few_reviews: Path) -> None:
         (lambda: ewt_bert.Recipe(class_weights="balanced"), "here each has several"),
         (lambda: imdb_bert.Recipe(labelled=1), "--labelled must be at least 2"),
         (lambda: imdb_bert.Recipe(labelled=81).data(few_reviews), "--labelled must be at most 80"),
-        (lambda: imdb_bert.Recipe(fresh=-1), "--fresh must be at least 0, got -1"),
         (lambda: imdb_bert.Recipe(members=2), "do not go with sequences"),
         (lambda: squad_bert.Recipe(longest=0), "--longest must be at least 1"),
     ):

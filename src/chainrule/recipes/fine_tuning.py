@@ -2,9 +2,7 @@
 
 With `--from RUN`, a run of `bert-pretrain` of the same sizes, its vocabulary is taken over and all
 weights but those of the new head; the network from random weights is trained on the same rows
-afterwards and reported beside. Without it, the vocabulary is learnt from the task's own text. With
-few labels it may help if the last blocks begin anew, --fresh: Zhang, Wu, Katiyar, Weinberger
-and Artzi (2021), ICLR.
+afterwards and reported beside. Without it, the vocabulary is learnt from the task's own text.
 """
 
 from collections.abc import Generator, Iterable
@@ -33,8 +31,6 @@ class FineTuned(Sizes, Trained):
 
     pieces: int = 8000
     """Size of the vocabulary, where none is taken over."""
-    fresh: int = 0
-    """Last blocks that begin anew, and the map behind [CLS]; the rest is what was pre-trained."""
     dropout: float = 0.1
     """Share of the units dropped in each step."""
     batch_size: int = 16
@@ -49,8 +45,6 @@ class FineTuned(Sizes, Trained):
         self.check_sizes()
         if self.members > 1 or self.teacher:
             raise InputError("--members and --teacher do not go with sequences; leave them out")
-        if self.fresh < 0:
-            raise InputError(f"--fresh must be at least 0, got {self.fresh}")
         if not self.one_label and (self.label_smoothing or self.class_weights != "none"):
             raise InputError(
                 "--label-smoothing and --class-weights are for one label per example; "
@@ -78,9 +72,7 @@ class FineTuned(Sizes, Trained):
         from chainrule.recipes.teaching import freeze, inherit
 
         if self.start:
-            blocks = range(max(0, self.depth - self.fresh), self.depth)
-            new = (*(f"bert.blocks.{k}." for k in blocks), *("pooler.",) * bool(self.fresh))
-            inherit(model, Path(self.start), new)
+            inherit(model, Path(self.start))
         if self.freeze:
             freeze(model, self.freeze)
         train, validation = arrays(data.train), arrays(data.validation)

@@ -40,7 +40,6 @@ class Recipe(FineTuned):
 
     labelled: int = 1000
     """Training reviews whose labels are known."""
-    fresh: int = 3
     learning_rate: float = 3e-4
     epochs: int = 12
     patience: int = 6

@@ -36,20 +36,13 @@ def taught(
     return (x, y, outputs(model, (x,))), replace(objective, training_loss=loss)
 
 
-def inherit(model: nn.Module, run: Path, new: tuple[str, ...] = ()) -> None:
-    """Begin with the run's weights wherever name and shape agree; another head stays new.
-
-    So do the parts named `new`, although the run has them.
-    """
+def inherit(model: nn.Module, run: Path) -> None:
+    """Begin with the run's weights wherever name and shape agree; another head stays new."""
     from chainrule.training import checkpoint
 
     tensors, _ = checkpoint.load(run / "model.safetensors")
     own = model.state_dict()
-    fitting = {
-        name: t
-        for name, t in tensors.items()
-        if name in own and own[name].shape == t.shape and not name.startswith(new)
-    }
+    fitting = {name: t for name, t in tensors.items() if name in own and own[name].shape == t.shape}
     if not fitting:
         raise InputError(f"no weight of {run} fits this network in name and shape")
     model.load_state_dict(fitting, strict=False)
