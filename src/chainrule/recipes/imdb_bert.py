@@ -40,7 +40,7 @@ class Recipe(FineTuned):
 
     labelled: int = 1000
     """Training reviews whose labels are known."""
-    learning_rate: float = 3e-4
+    learning_rate: float = 1e-4
     epochs: int = 12
     patience: int = 6
     monitor: str = "accuracy"
