@@ -195,6 +195,13 @@ def test_a_tuned_run_stands_alone_and_may_be_tuned_again(
     )
 
 
+def test_a_setting_that_is_gone_is_named(runs: Path, tmp_path: Path) -> None:
+    old = {"fresh": 3, "bold": 1}
+    moved = copied(runs / "tags", tmp_path, "config.json", lambda c: c["settings"].update(old))
+    with pytest.raises(InputError, match="ewt-bert does not know: bold, fresh; open the run with"):
+        measure_again(moved)
+
+
 def test_other_data_than_those_a_run_began_with_are_noticed(
     runs: Path, tmp_path: Path, few_texts: Path
 ) -> None:
@@ -283,8 +290,9 @@ def test_settings_that_make_no_sense_are_refused(few_reviews: Path) -> None:
     for make, match in (
         (lambda: bert_pretrain.Recipe(label_smoothing=0.1), "one per hidden word"),
         (lambda: bert_pretrain.Recipe(text=()), "--text names nothing"),
-        (lambda: bert_pretrain.Recipe(gist=-1.0), "--gist must be at least 0, got -1.0"),
-        (lambda: bert_pretrain.Recipe(gist=math.nan), "--gist must be at least 0, got nan"),
+        (lambda: bert_pretrain.Recipe(gist=-1.0), "--gist must be a number from 0 on, got -1.0"),
+        (lambda: bert_pretrain.Recipe(gist=math.nan), "--gist must be a number .*, got nan"),
+        (lambda: bert_pretrain.Recipe(gist=math.inf), "--gist must be a number .*, got inf"),
         (lambda: bert_pretrain.Recipe(length=4), "--length must be at least 8"),
         (lambda: ewt_bert.Recipe(heads=5), "a --width that the heads share"),
         (lambda: ewt_bert.Recipe(class_weights="balanced"), "here each has several"),

@@ -48,6 +48,14 @@ def test_the_ring_lies_on_the_best_epoch_which_the_title_names() -> None:
     assert right.get_title(loc="left") == "error: best 2 % at epoch 2"
 
 
+@pytest.mark.parametrize(
+    ("value", "title"), [(1152.4, "loss, kept epoch 1: 1,152"), (999.4, "loss, kept epoch 1: 999")]
+)
+def test_a_large_number_is_written_out(value: float, title: str) -> None:
+    rows = [{"epoch": k, "train_loss": value, "validation_loss": value} for k in (1, 2)]
+    assert learning_curves(rows, kept=1).axes[0].get_title(loc="left") == title
+
+
 def test_the_ring_lies_on_the_kept_epoch_if_one_is_named() -> None:
     left, right = learning_curves(history(5), kept=4).axes
     assert line(right, "kept").get_xdata() == [4]

@@ -15,6 +15,7 @@ Devlin, Chang, Lee and Toutanova (2019); Liu et al. (2019) for hiding anew; Ma e
 (2024) for the gist. Notes: J 6.5.
 """
 
+import math
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,7 +76,7 @@ class Recipe(Sizes, Settings, Experiment[BertPretraining, Corpus]):
     gist: float = 4.0
     """Weight of the third task, [CLS] names the words of the text; 0 leaves the paper's two."""
     dropout: float = 0.0
-    """Share of the units dropped in each step; one epoch is too short to learn by heart."""
+    """Share of the units dropped in each step; so few epochs are too short to learn by heart."""
     epochs: int = 2
     batch_size: int = 32
     optimiser: str = "adamw"
@@ -94,8 +95,8 @@ class Recipe(Sizes, Settings, Experiment[BertPretraining, Corpus]):
             )
         if self.short < 8:
             raise InputError(f"--short must be at least 8, got {self.short}")
-        if not self.gist >= 0:
-            raise InputError(f"--gist must be at least 0, got {self.gist}")
+        if not 0 <= self.gist < math.inf:
+            raise InputError(f"--gist must be a number from 0 on, got {self.gist}")
         if not self.text:
             raise InputError("--text names nothing to learn from")
         # Files must be found again from any folder.

@@ -17,7 +17,7 @@ import platform
 import time
 from collections.abc import Generator
 from contextlib import closing, suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -141,6 +141,11 @@ def open_run(folder: Path) -> tuple[Json, Experiment]:
     try:
         recipe = find("recipes", config["recipe"]).load().Recipe
         values = {k: tuple(v) if isinstance(v, list) else v for k, v in config["settings"].items()}
+        if unknown := values.keys() - {field.name for field in fields(recipe)}:
+            raise InputError(
+                f"{folder / 'config.json'} has settings that {config['recipe']} does not know: "
+                f"{', '.join(sorted(unknown))}; open the run with the version that made it"
+            )
         return config, recipe(**values)
     except (KeyError, TypeError) as error:
         raise InputError(

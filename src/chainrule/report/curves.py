@@ -192,4 +192,6 @@ def _best(metric: str, values: Float[np.ndarray, " epochs"]) -> int:
 
 
 def _written(metric: str, value: float) -> str:
-    return f"{100 * value:.3g} %" if metric in SHARES and value <= 1 else f"{value:.3g}"
+    if metric in SHARES and value <= 1:
+        return f"{100 * value:.3g} %"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
