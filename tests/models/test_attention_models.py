@@ -273,16 +273,54 @@ def test_a_known_word_begins_with_its_meaning_and_keeps_it() -> None:
     encoder.begin_with(meanings)
     after = encoder.embedding.weight
     scale = 0.02 * 2**0.5  # then its entries vary as random ones do
-    torch.testing.assert_close(after[3, :2], scale * meanings[3].double())
+    torch.testing.assert_close(after[3, 6:], scale * meanings[3].double())
     known = torch.arange(9) == 3
-    assert torch.equal(after[~known], before[~known]) and torch.equal(after[:, 2:], before[:, 2:])
+    assert torch.equal(after[~known], before[~known]) and torch.equal(after[:, :6], before[:, :6])
     encoder(torch.tensor([[3, 4]])).square().sum().backward()
     slope = encoder.embedding.weight.grad
-    assert slope is not None and not slope[3, :2].any() and slope[3, 2:].all()
+    assert slope is not None and not slope[3, 6:].any() and slope[3, :6].all()
     assert slope[4].all()  # of which nothing is known
     for wrong in (torch.zeros(8, 2), torch.zeros(9, 9)):
         with pytest.raises(InputError, match="at most 8 numbers for 9 tokens"):
             encoder.begin_with(wrong)
+
+
+def test_the_first_heads_begin_with_the_words_before_and_behind() -> None:
+    torch.manual_seed(0)
+    encoder = BERT(50, longest=40, width=96, depth=2, heads=4).eval()
+    tokens = torch.randint(1, 50, (3, 30))
+    encoder.look_around()
+    maps = attention_maps(encoder, tokens)["blocks.0.attention"]
+    for head, offset in enumerate((-1, 1, -2, 2)):
+        shares = [maps[:, head].diagonal(k, 1, 2).mean().item() for k in range(-6, 7)]
+        assert max(shares) == shares[offset + 6] > 5 / 30  # five times an even share
+
+
+def windowed() -> BertClassifier:
+    sorter = BertClassifier(bert(), 3).double().eval()
+    torch.nn.init.normal_(sorter.pooler.weight)  # so that windows differ
+    return sorter
+
+
+def test_a_long_text_is_the_mean_of_its_windows_by_their_tokens() -> None:
+    """BERT has 8 positions: [CLS] and 7, 7, 3 tokens; a text of padding fills up the batch."""
+    sorter = windowed()
+    tokens = torch.randint(2, 9, (2, 18))
+    tokens[:, 0] = 1
+    tokens[1, 5:] = 0
+    parts = [[1, *tokens[0, start : start + 7].tolist()] for start in (1, 8, 15)]
+    z = torch.cat([sorter.read(torch.tensor([part])) for part in parts])
+    mean = (torch.tensor([7, 7, 3]).double()[:, None] * z).sum(0) / 17
+    torch.testing.assert_close(sorter(tokens)[0], sorter.output(mean))
+    torch.testing.assert_close(sorter(tokens)[1:], sorter(tokens[1:, :5]))
+
+
+def test_windows_are_read_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    sorter, tokens = windowed(), torch.randint(1, 9, (4, 30))
+    whole = sorter(tokens)
+    monkeypatch.setattr("chainrule.models.attention.bert_classifier.AT_ONCE", 3)
+    torch.testing.assert_close(sorter(tokens), whole)
+    assert sorter.bfloat16()(tokens).dtype == torch.bfloat16  # mixed precision, too
 
 
 def test_berts_answers_do_not_depend_on_padding() -> None:
@@ -366,6 +404,29 @@ def test_images_of_another_size_are_refused() -> None:
         model(torch.zeros(2, 1, 8, 12))
     with pytest.raises(InputError, match=r"patches of 3×3 pixels cover exactly, got images of 8×8"):
         ViT((8, 8), patch=3)
+
+
+def test_a_mixer_mixes_patches_then_channels() -> None:
+    """The equations of its docstring, one image at a time."""
+    torch.manual_seed(0)
+    model = MLPMixer((4, 6), 2, channels=1, classes=3, width=5, depth=1, hidden=(4, 7)).double()
+    x = torch.randn(2, 1, 4, 6).double()
+    block = model.blocks[0]
+    assert isinstance(block, torch.nn.Module)
+    for image, found in zip(x[:, 0], model(x), strict=True):
+        cut = [image[r : r + 2, c : c + 2].flatten() for r in (0, 2) for c in (0, 2, 4)]
+        h = model.embedding(torch.stack(cut))
+        normed = torch.nn.functional.layer_norm(h, (5,))
+        mixed = [block.across_patches(channel) for channel in normed.unbind(1)]
+        h = h + torch.stack(mixed, 1)
+        h = h + block.across_channels(torch.nn.functional.layer_norm(h, (5,)))
+        mean = torch.nn.functional.layer_norm(h, (5,)).mean(0)
+        torch.testing.assert_close(found, model.head(mean))
+
+
+def test_the_default_mixer_has_the_published_size() -> None:
+    with torch.device("meta"):
+        assert sum(p.numel() for p in MLPMixer().parameters()) == 59_880_472  # Mixer-B/16, 59 M
 
 
 # Cheaper attention

@@ -229,14 +229,18 @@ def test_words_begin_with_the_documents_they_appear_in(few_texts: Path) -> None:
     data = recipe.data(few_texts)
     model = recipe.model(recipe.facts(data).task)
     recipe.learn(model, data, None, "cpu").close()  # before the first step
-    half = data.meanings.shape[1]
-    assert half == 16
+    some = data.meanings.shape[1]
+    assert some == 8
     unknown = recipe.meanings([[[UNK, 7], [8]], [[9]], [[]]], 10)  # [UNK] is no word
     assert unknown.shape == (10, 2) and unknown.any(1).nonzero()[:, 0].tolist() == [7, 8, 9]
-    begun = model.bert.embedding.weight[:, :half] / (0.02 * half**0.5)
+    begun = model.bert.embedding.weight[:, -some:] / (bert_pretrain.LOUD * 0.02 * some**0.5)
     known = data.meanings.any(1)
     assert 0.1 < known.double().mean() < 1
     torch.testing.assert_close(begun[known], data.meanings[known])
+    alone = recipe.model(recipe.facts(data).task)
+    drawn = alone.bert.embedding.weight[:, -some:].clone()
+    replace(recipe, latent=0.0).learn(alone, data, None, "cpu").close()
+    assert torch.equal(alone.bert.embedding.weight[:, -some:], drawn)
 
 
 def test_most_training_pairs_are_short_and_none_that_measure(few_texts: Path) -> None:
@@ -293,16 +297,34 @@ def test_settings_that_make_no_sense_are_refused(few_reviews: Path) -> None:
         (lambda: bert_pretrain.Recipe(gist=-1.0), "--gist must be a number from 0 on, got -1.0"),
         (lambda: bert_pretrain.Recipe(gist=math.nan), "--gist must be a number .*, got nan"),
         (lambda: bert_pretrain.Recipe(gist=math.inf), "--gist must be a number .*, got inf"),
+        (lambda: bert_pretrain.Recipe(latent=1.1), "--latent must be a share from 0 to 1"),
         (lambda: bert_pretrain.Recipe(length=4), "--length must be at least 8"),
         (lambda: ewt_bert.Recipe(heads=5), "a --width that the heads share"),
         (lambda: ewt_bert.Recipe(class_weights="balanced"), "here each has several"),
         (lambda: imdb_bert.Recipe(labelled=1), "--labelled must be at least 2"),
         (lambda: imdb_bert.Recipe(labelled=81).data(few_reviews), "--labelled must be at most 80"),
+        (lambda: imdb_bert.Recipe(windows=0), "--windows must be from 1 to 32, got 0"),
+        (lambda: imdb_bert.Recipe(windows=33), "--windows must be from 1 to 32, got 33"),
         (lambda: imdb_bert.Recipe(members=2), "do not go with sequences"),
         (lambda: squad_bert.Recipe(longest=0), "--longest must be at least 1"),
     ):
         with pytest.raises(InputError, match=match):
             make()
+
+
+def test_a_file_that_is_not_there_is_no_sentence(
+    runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["predict", str(runs / "reviews"), "no-such-file.txt"]) == 2
+    assert "there is no file no-such-file.txt" in capsys.readouterr().err
+
+
+def test_long_reviews_are_read_in_windows(runs: Path, few_reviews: Path) -> None:
+    recipe = imdb_bert.Recipe(labelled=10, pieces=150, windows=3, **SMALL)
+    data = recipe.data(few_reviews)
+    assert data.train.x.shape[1] == 1 + 3 * 31
+    one = replace(recipe, windows=1).data(few_reviews)
+    assert one.train.x.shape[1] == 32
 
 
 def test_few_labels_are_of_both_classes_and_never_tested(few_reviews: Path) -> None:

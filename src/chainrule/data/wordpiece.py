@@ -71,6 +71,10 @@ class WordPiece:
     def __len__(self) -> int:
         return len(self.tokens)
 
+    def of_length(self, length: int) -> "WordPiece":
+        """The same pieces for rows of another length."""
+        return WordPiece(self.tokens, length, self.lower)
+
     @cached_property
     def tokenizer(self) -> "Tokenizer":
         return pipeline(self.numbers, self.lower)

@@ -7,7 +7,7 @@ Without a label and within seconds. Which words stand side by side does not tell
 "wonderful" and "dreadful" fill the same gaps; which words share a review does.
 
 Deerwester, Dumais, Furnas, Landauer and Harshman (1990), JASIS; Levy, Goldberg and Dagan (2015),
-TACL, for the weights M. Notes: J 6.5 (pre-training), where it gives half of every embedding.
+TACL, for the weights M. Notes: J 6.5 (pre-training), where it gives a part of every embedding.
 """
 
 from collections.abc import Sequence

@@ -6,11 +6,13 @@
 A small BERT on the film reviews of IMDB, the web pages of EWT and the articles of SQuAD, training
 parts only; or on text files of yours: --text my.txt. What it has learnt is then fine-tuned by
 `imdb-bert`, `ewt-bert` and `squad-bert`. 15 % of the words are hidden, others in every epoch. Most
-pairs are short, as in the paper, where nine steps in ten see 128 tokens of 512. Within minutes the
-hidden words teach grammar, from the neighbours of a word, but hardly the tone of a text, and [CLS]
-gathers nothing. So two things are added to the paper: half of every word's vector comes from the
-documents it appears in (`latent_semantics`) and stays so, and [CLS] is asked which words the text
-holds (`bag_of_words`), with four times the weight of the other tasks; --gist 0 leaves that out.
+pairs are short, as in the paper, where nine steps in ten see 128 tokens of 512. Three things are
+added to it, for a network that has half an hour instead of days. The heads of the first block begin
+with the words before and behind (`look_around`), which they need thousands of steps to find. Hidden
+words teach grammar, but hardly the tone of a text, and [CLS] gathers nothing: so a quarter of every
+word's vector comes from the documents it appears in (`latent_semantics`) and gets no gradient, and
+[CLS] is asked which words the text holds (`bag_of_words`), with twice the weight of the other
+tasks. --latent 0 and --gist 0 leave those two out.
 Devlin, Chang, Lee and Toutanova (2019); Liu et al. (2019) for hiding anew; Ma et al.
 (2024) for the gist. Notes: J 6.5.
 """
@@ -45,6 +47,7 @@ Tokens = list[list[int]]  # of a document, by sentence
 HELD = 50  # one document in so many is for validation, and another for the test
 MARKS = 3  # [CLS] and twice [SEP]
 LONG = 3  # one training document in so many is read at full length
+LOUD = 4.0  # how many times as large as the others are the entries that tell documents
 BLANKS = (
     "the film was long , but the [MASK] was good .",
     "the [MASK] ran",
@@ -58,7 +61,7 @@ BLANKS = (
 class Corpus(Splits):
     """Pairs of texts, and a vector for every word from the documents it appears in."""
 
-    meanings: Float[Tensor, "symbols half"]
+    meanings: Float[Tensor, "symbols some"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +76,9 @@ class Recipe(Sizes, Settings, Experiment[BertPretraining, Corpus]):
     """Size of the vocabulary, which is learnt from the texts."""
     short: int = 48
     """Tokens of most training pairs: among few words attention finds its neighbours sooner."""
-    gist: float = 4.0
+    latent: float = 0.25
+    """Share of a word's vector that latent semantic analysis of the documents gives; 0: none."""
+    gist: float = 2.0
     """Weight of the third task, [CLS] names the words of the text; 0 leaves the paper's two."""
     dropout: float = 0.0
     """Share of the units dropped in each step; so few epochs are too short to learn by heart."""
@@ -97,6 +102,8 @@ class Recipe(Sizes, Settings, Experiment[BertPretraining, Corpus]):
             raise InputError(f"--short must be at least 8, got {self.short}")
         if not 0 <= self.gist < math.inf:
             raise InputError(f"--gist must be a number from 0 on, got {self.gist}")
+        if not 0 <= self.latent <= 1:
+            raise InputError(f"--latent must be a share from 0 to 1, got {self.latent}")
         if not self.text:
             raise InputError("--text names nothing to learn from")
         # Files must be found again from any folder.
@@ -117,12 +124,12 @@ class Recipe(Sizes, Settings, Experiment[BertPretraining, Corpus]):
             meanings=self.meanings(read, len(pieces)),
         )
 
-    def meanings(self, read: list[Tokens], symbols: int) -> Float[Tensor, "symbols half"]:
-        """For half of the width, or as much of it as so few documents can tell."""
+    def meanings(self, read: list[Tokens], symbols: int) -> Float[Tensor, "symbols some"]:
+        """For a part of the width, or as much of it as so few documents can tell."""
         words = [[n for text in document for n in text if n >= len(SPECIAL)] for document in read]
         words = [document for document in words if document]
-        half = min(max(1, self.width // 2), len(words), symbols)
-        return latent_semantics(words, symbols, half, self.seed)
+        some = min(max(1, round(self.latent * self.width)), len(words), symbols)
+        return latent_semantics(words, symbols, some, self.seed)
 
     def pairs(self, tokens: list[Tokens], pieces: WordPiece, seed: int, short: int = 0) -> Split:
         """Rows [CLS] a [SEP] b [SEP], and whether b follows a; most may be `short`."""
@@ -147,7 +154,9 @@ class Recipe(Sizes, Settings, Experiment[BertPretraining, Corpus]):
     def learn(
         self, model: BertPretraining, data: Corpus, folder: Path | None, device: str
     ) -> Generator[Progress]:
-        model.bert.begin_with(data.meanings)
+        model.bert.look_around()
+        if self.latent:
+            model.bert.begin_with(LOUD * data.meanings)
         train, validation = arrays(data.train), arrays(data.validation)
         guessing, objective = self.guessing(model, data), guessing_objective(self.gist)
         return fit(

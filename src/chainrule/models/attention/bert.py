@@ -26,7 +26,7 @@ from torch import Tensor, nn
 from chainrule.errors import InputError
 from chainrule.nn.attention import padding_mask
 from chainrule.nn.dropout import dropout as dropped
-from chainrule.nn.positions import LearntPositions, sinusoidal
+from chainrule.nn.positions import LearntPositions, rotation, sinusoidal
 from chainrule.nn.published import load_published as fit
 from chainrule.nn.renaming import opened, stacked, without
 from chainrule.nn.transformer_block import Block, draw_weights
@@ -35,6 +35,7 @@ PADDING = 0
 EPS = 1e-12
 SEGMENTS = 2
 SIGMA = 0.02  # of all weights in the beginning
+SHARP = 2.0  # g: how much more a head looks where it should
 
 
 class BERT(nn.Module):
@@ -54,7 +55,7 @@ class BERT(nn.Module):
             raise InputError(
                 f"BERT needs two symbols and one block, got {symbols} symbols and {depth} blocks"
             )
-        self.symbols, self.width, self.rate = symbols, width, dropout
+        self.symbols, self.longest, self.width, self.rate = symbols, longest, width, dropout
         self.embedding = nn.Embedding(symbols, width)
         self.positions = LearntPositions(longest, width)
         self.segments = nn.Embedding(SEGMENTS, width)
@@ -68,10 +69,12 @@ class BERT(nn.Module):
 
     @torch.no_grad()
     def begin_with(self, meanings: Float[Tensor, "symbols some"]) -> None:
-        """The first entries of the tokens' vectors are these, and no gradient moves them.
+        """The last entries of the tokens' vectors are these, and no gradient moves them.
 
-        They are scaled as the others are. Rows of zeros are tokens of which nothing is known: they
-        are learnt altogether.
+        The last ones, because neighbours are told apart by the first entries of the positions.
+
+        Rows of length one become entries as large as the others, longer ones larger. Rows of zeros
+        are tokens of which nothing is known: they are learnt altogether.
         """
         symbols, some = meanings.shape
         if symbols != self.symbols or some > self.width:
@@ -82,9 +85,25 @@ class BERT(nn.Module):
         known = meanings.ne(0).any(1)
         scale = SIGMA * math.sqrt(some)
         weight = self.embedding.weight
-        weight[known, :some] = scale * meanings[known].to(weight)
-        kept = known[:, None] & (torch.arange(self.width) < some)
+        weight[known, self.width - some :] = scale * meanings[known].to(weight)
+        kept = known[:, None] & (torch.arange(self.width) >= self.width - some)
         weight.register_hook(lambda gradient: gradient.masked_fill(kept.to(gradient.device), 0))
+
+    @torch.no_grad()
+    def look_around(self) -> None:
+        """The heads of the first block begin with the words before and behind: -1, +1, -2, …
+
+        q_t = g R_k p_t and k_s = g p_s, on the fastest entries of p: their product is largest where
+        s = t + k. There the tokens' own vectors begin with zeros.
+        """
+        attention = self.blocks[0].attention
+        size = self.width // attention.heads
+        query, key, _ = attention.projection.weight.unflatten(0, (3, attention.heads, size))
+        for head in range(attention.heads):
+            offset = (head // 2 + 1) * (-1 if head % 2 == 0 else 1)
+            query[head] = SHARP * rotation(offset, self.width)[:size]
+            key[head] = SHARP * torch.eye(self.width)[:size]
+        self.embedding.weight[:, :size] = 0
 
     def forward(
         self,
