@@ -96,10 +96,12 @@ class BERT(nn.Module):
         q_t = g R_k p_t and k_s = g p_s, on the fastest entries of p: their product is largest where
         s = t + k. There the tokens' own vectors begin with zeros.
         """
-        attention = self.blocks[0].attention
-        size = self.width // attention.heads
-        query, key, _ = attention.projection.weight.unflatten(0, (3, attention.heads, size))
-        for head in range(attention.heads):
+        first = self.blocks[0]
+        assert isinstance(first, Block)
+        heads = first.attention.heads
+        size = self.width // heads
+        query, key, _ = first.attention.projection.weight.unflatten(0, (3, heads, size))
+        for head in range(heads):
             offset = (head // 2 + 1) * (-1 if head % 2 == 0 else 1)
             query[head] = SHARP * rotation(offset, self.width)[:size]
             key[head] = SHARP * torch.eye(self.width)[:size]
