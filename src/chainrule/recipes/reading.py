@@ -11,6 +11,7 @@ from chainrule.data.splits import Encoder
 from chainrule.data.text import Vocabulary
 from chainrule.data.text_encoders import PairEncoder, SentenceEncoder, lines
 from chainrule.errors import InputError
+from chainrule.recipes.fine_tuning import FineTuned
 from chainrule.recipes.predicting import answers
 from chainrule.recipes.running import open_model, read_json
 from chainrule.recipes.translating import Translating, translate
@@ -50,7 +51,8 @@ def predict_texts(
     if isinstance(recipe, Translating) and isinstance(reader, PairEncoder):
         found = translate(model, x, reader, recipe.beam)
         return [{"input": a, "prediction": b} for a, b in zip(texts, found, strict=True)]
-    found_classes = answers(recipe, outputs(model, (x,)).float(), task)
+    network = recipe.reader(model) if isinstance(recipe, FineTuned) else model
+    found_classes = answers(recipe, outputs(network, (x,)).float(), task)
     return [{"input": a} | b for a, b in zip(texts, found_classes, strict=True)]
 
 
@@ -60,4 +62,6 @@ def sentences(given: str) -> list[str]:
         names_file = Path(given).is_file()
     except (OSError, ValueError):  # too long for a name
         names_file = False
+    if not names_file and given.endswith(".txt") and not any(map(str.isspace, given)):
+        raise InputError(f"there is no file {given}")
     return lines(given) if names_file else [given]
