@@ -16,6 +16,7 @@ from chainrule.report.console import figure
 from chainrule.training.checkpoint import replace
 
 FOLDER = Path("benchmarks/results")
+BESIDE = ("auc", "exact_match", "perplexity")  # told with whatever is wanted
 MOST_COMPARED = 8  # a recipe that compares more has a table of its own
 KEPT = (
     "seed",
@@ -104,10 +105,10 @@ def headline(run: dict[str, Any]) -> str:
 
 
 def summary(metrics: list[dict[str, dict[str, float]]], wanted: str) -> str:
-    """The wanted figure as `test error 1.63 %` and its area under the curve; else all there are."""
+    """The wanted figure as `test error 1.63 %`, and those told beside it; else all there are."""
     split, _, name = wanted.partition(" ")
     present = metrics[0].get(split, {})
-    names = {f"{split} {n}": n for n in (name, "auc") if n in present} or {n: n for n in present}
+    names = {f"{split} {n}": n for n in (name, *BESIDE) if n in present} or {n: n for n in present}
     parts = [
         f"{shown} {figure(n, mean(m[split][n] for m in metrics))}" for shown, n in names.items()
     ]
