@@ -58,7 +58,7 @@ def furniture(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(modelnet10_pointnet.Recipe, "data", lambda self, folder: data)
         recipe = modelnet10_pointnet.Recipe(
-            epochs=8, batch_size=8, features=16, visible=40, missing=0.0, dropout=0.0
+            epochs=24, batch_size=8, features=16, visible=40, missing=0.0, dropout=0.0
         )
         folder = tmp_path_factory.mktemp("furniture") / "run"
         return trained("modelnet10-pointnet", recipe, folder)
