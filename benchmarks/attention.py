@@ -32,7 +32,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from chainrule.learning.objective import Objective
+from chainrule.learning.tasks import Objective
 from chainrule.models.attention import GPT, LinearAttention, WindowedAttention
 from chainrule.models.attention.gpt import load_published
 from chainrule.nn.attention import SelfAttention

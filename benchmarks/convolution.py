@@ -37,9 +37,9 @@ import torch.nn.functional as F  # noqa: E402
 from torch import Tensor, nn  # noqa: E402
 
 from chainrule.data.splits import Splits  # noqa: E402
-from chainrule.nn.counting import count  # noqa: E402
-from chainrule.recipes import cifar10_resnet20, mnist_cnn  # noqa: E402
-from chainrule.recipes.base import Task, Trained, task_of  # noqa: E402
+from chainrule.nn.profile import count  # noqa: E402
+from chainrule.recipes.convolution import cifar10_resnet20, mnist_cnn  # noqa: E402
+from chainrule.runs.recipe import Task, Trained, task_of  # noqa: E402
 from chainrule.training import Settings, fit  # noqa: E402
 
 BATCH = 128
@@ -101,7 +101,7 @@ class Standardise(nn.Module):
 
 
 def cifar_statistics() -> tuple[tuple[float, ...], tuple[float, ...]]:
-    from chainrule.data import cifar10
+    from chainrule.data.datasets import cifar10
 
     return cifar10.MEAN, cifar10.SPREAD
 

@@ -25,10 +25,10 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from chainrule.environments.cart_pole import CartPoles
 from chainrule.models.feedforward.mlp import MLP
-from chainrule.models.reinforcement.cart_pole import CartPoles
-from chainrule.recipes.cartpole_dqn import Recipe
-from chainrule.recipes.deep_q import learn
+from chainrule.recipes.families.dqn_training import learn
+from chainrule.recipes.reinforcement.cartpole_dqn import Recipe
 
 WARM_UP, BATCH, EVERY, GAMMA, RATE = 500, 128, 4, 0.99, 2e-3
 

@@ -34,12 +34,12 @@ from torch import Tensor, nn
 
 from chainrule.data.graph_splits import GraphSplits
 from chainrule.graphs import Graph
-from chainrule.learning.objective import CLASSES
+from chainrule.learning.tasks import CLASSES
 from chainrule.models.geometric.gcn import GCN
 from chainrule.nn.on_graph import OnGraph
-from chainrule.recipes import cora_gat, cora_gcn
-from chainrule.recipes.nodes import NodeRecipe
-from chainrule.recipes.running import build
+from chainrule.recipes.families.node_classification import NodeRecipe
+from chainrule.recipes.geometric import cora_gat, cora_gcn
+from chainrule.runs.run import build
 from chainrule.training import Settings, fit
 
 EPOCHS = 200

@@ -21,10 +21,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from chainrule.data import mnist, spam
+from chainrule.data.datasets import mnist, spam
 from chainrule.models.feedforward.mlp import MLP
 from chainrule.training import Settings, fit_many
-from chainrule.training.crowd import k_folds
+from chainrule.training.batched.run import k_folds
 
 warnings.filterwarnings("ignore")
 

@@ -28,7 +28,7 @@ import torch  # noqa: E402
 import torch.nn.functional as F  # noqa: E402
 from torch import Tensor, nn  # noqa: E402
 
-from chainrule.data import mnist  # noqa: E402
+from chainrule.data.datasets import mnist  # noqa: E402
 from chainrule.training import Settings, fit, outputs  # noqa: E402
 
 BATCH, RATE = 128, 1e-3

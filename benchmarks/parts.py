@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from chainrule.learning.quick_adam import QuickAdam
+from chainrule.learning.fused_adam import QuickAdam
 from chainrule.models.feedforward.mlp import MLP
 from chainrule.nn.dropout import dropout
 

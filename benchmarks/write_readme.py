@@ -8,7 +8,7 @@ import re
 import sys
 from pathlib import Path
 
-from chainrule.recipes.recording import markdown
+from chainrule.runs.record import markdown
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"

@@ -15,7 +15,7 @@ import pytest
 import torch
 from hypothesis import settings
 
-from chainrule.data import imdb
+from chainrule.data.datasets import imdb
 
 settings.register_profile("steady", deadline=None, derandomize=True, max_examples=50)
 settings.load_profile("steady")

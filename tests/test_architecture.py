@@ -15,6 +15,7 @@ PACKAGE = ROOT / "src" / "chainrule"
 FILES = sorted(PACKAGE.rglob("*.py"))
 RESTRICTED = "from pickle import Unpickler, UnpicklingError"
 EVERYBODY = {"errors", "registry", "graphs", ""}
+BASE = {"data", "nn", "learning", "autodiff", "models", "environments", "training"}
 MAY_IMPORT = {
     "errors": set(),
     "registry": set(),
@@ -22,13 +23,19 @@ MAY_IMPORT = {
     "data": set(),
     "nn": set(),
     "learning": set(),
-    "report": set(),
-    "models": {"nn"},
+    "autodiff": set(),
+    "console": set(),
+    "plots": {"console"},
+    "models": {"nn", "pretrained"},
+    "pretrained": {"nn", "models"},
+    "environments": {"models"},
     "training": {"learning", "nn"},
-    "recipes": {"data", "nn", "models", "learning", "training", "report"},
     "estimators": {"data", "nn", "models", "learning", "training"},
-    "lab": {"data", "nn", "models", "learning", "training", "report", "recipes"},
-    "cli": {"data", "nn", "models", "learning", "training", "report", "recipes", "lab"},
+    "runs": BASE | {"plots", "console", "recipes"},
+    "tuning": BASE | {"plots", "console", "runs"},
+    "recipes": BASE | {"plots", "console", "runs", "tuning", "pretrained"},
+    "lab": BASE | {"plots", "console"},
+    "cli": BASE | {"plots", "console", "runs", "tuning", "lab", "estimators"},
 }
 every_file = pytest.mark.parametrize(
     "path", FILES, ids=lambda path: path.relative_to(PACKAGE).as_posix()

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from chainrule.registry import Entry, entries
 
-MODELS = entries("models")
+MODELS = entries("models") + entries("environments")
 every_model = pytest.mark.parametrize("entry", MODELS, ids=lambda entry: entry.name)
 
 

@@ -10,10 +10,10 @@ import torch
 from safetensors.torch import load_file
 
 from chainrule.data import Split, Splits
-from chainrule.data.multi30k import Captions
-from chainrule.recipes.base import SPLITS, Experiment, Trained
-from chainrule.recipes.running import begin, carry_on, measure_again, open_model
+from chainrule.data.datasets.multi30k import Captions
 from chainrule.registry import Entry, entries, find
+from chainrule.runs.recipe import SPLITS, Experiment, Trained
+from chainrule.runs.run import begin, carry_on, measure_again, open_model
 
 RECIPES = entries("recipes")
 BIG = {
@@ -119,7 +119,7 @@ def recipe(
     settings: dict[str, object] = dict(SMALL.get(entry.name, {}))
     kind = entry.load().Recipe
     if entry.name.split("-")[0] in TEXT or entry.name == "gpt":
-        monkeypatch.setattr("chainrule.recipes.language.WRITTEN", 20)
+        monkeypatch.setattr("chainrule.recipes.families.language_model.WRITTEN", 20)
     if entry.name.split("-")[-1] in CONVOLVING or entry.name.split("-")[0] in TEXT:
         few = first_examples(kind().data(data))
         monkeypatch.setattr(kind, "data", lambda self, folder: few)

@@ -18,11 +18,12 @@ from chainrule.errors import InputError
 ROOT = Path(__file__).parent
 CONTRACTS = {
     "models": r"^def example\(",
+    "environments": r"^def example\(",
     "data": r"^def load\(",
     "recipes": r"^class Recipe\(",
     "claims": r"^def check\(",
 }
-FOLDERS = {"claims": "lab"}
+FOLDERS = {"claims": "lab", "data": "data/datasets"}
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ import pytest
 from PIL import Image
 
 from chainrule.cli.main import main
-from chainrule.recipes.digits_mlp import Recipe
-from chainrule.recipes.running import begin, carry_on
+from chainrule.recipes.feedforward.digits_mlp import Recipe
+from chainrule.runs.run import begin, carry_on
 
 PAGE = Path(__file__).parents[2] / "docs" / "bad-input.md"
 HEAD = """# What you see when something is wrong

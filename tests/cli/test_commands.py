@@ -12,12 +12,12 @@ from safetensors.torch import load_file
 from chainrule.cli import main as program
 from chainrule.cli.main import main
 from chainrule.cli.predict import shown
-from chainrule.data import digits
+from chainrule.console.output import to_json
+from chainrule.data.datasets import digits
 from chainrule.errors import InputError
-from chainrule.recipes.base import task_of
-from chainrule.recipes.running import build
 from chainrule.registry import CONTRACTS, entries, find
-from chainrule.report.console import to_json
+from chainrule.runs.recipe import task_of
+from chainrule.runs.run import build
 
 
 @pytest.fixture(autouse=True)

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from chainrule.cli.main import main
+from chainrule.console.output import flowing
+from chainrule.console.tables import folded
 from chainrule.registry import entries
-from chainrule.report.console import flowing
-from chainrule.report.tables import folded
 
 
 def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:

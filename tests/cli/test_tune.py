@@ -16,10 +16,11 @@ import pytest
 from chainrule.cli import tune
 from chainrule.cli.main import main
 from chainrule.errors import InputError
-from chainrule.recipes import cross_validation as cv
-from chainrule.recipes import studies, tuning
-from chainrule.recipes.base import Trained
 from chainrule.registry import Entry, entries
+from chainrule.runs.recipe import Trained
+from chainrule.tuning import cross_validation as cv
+from chainrule.tuning import search as tuning
+from chainrule.tuning import study as studies
 
 pytest.importorskip("optuna")
 RATES = ("learning_rate=1e-3:1e-1:log", "hidden=3|5")

@@ -5,8 +5,9 @@ import pandas as pd
 import pytest
 import torch
 
-from chainrule.data import arrays, memory_mapped, table
-from chainrule.data.encoders import VectorEncoder
+from chainrule.data import memory_mapped
+from chainrule.data.readers import arrays, table
+from chainrule.data.readers.encoders import VectorEncoder
 from chainrule.errors import InputError
 
 X = np.arange(200, dtype=np.float64).reshape(100, 2)

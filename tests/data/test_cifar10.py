@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from chainrule.data import cache, cifar10
+from chainrule.data import cache
+from chainrule.data.datasets import cifar10
 from chainrule.errors import InputError
 
 FEW = 4

@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from chainrule.data import digit_scenes
-from chainrule.data.idx import FILES
+from chainrule.data.datasets import digit_scenes
+from chainrule.data.readers.idx import FILES
 from chainrule.data.splits import Split
 
 TEST_IMAGES = list(FILES)[2]

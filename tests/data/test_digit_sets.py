@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from chainrule.data import digit_sets, mnist
-from chainrule.data.digit_sets import DigitSets, distinct, labelled, of_size, sets, twice
+from chainrule.data.datasets import digit_sets, mnist
+from chainrule.data.datasets.digit_sets import DigitSets, distinct, labelled, of_size, sets, twice
 from chainrule.errors import InputError
 
 

@@ -7,8 +7,8 @@ import pytest
 import torch
 from PIL import Image, ImageDraw, ImageFont
 
-from chainrule.data import digits, fashion_mnist, mnist, usps
-from chainrule.data.encoders import ImageEncoder, VectorEncoder, encoder_from_json
+from chainrule.data.datasets import digits, fashion_mnist, mnist, usps
+from chainrule.data.readers.encoders import ImageEncoder, VectorEncoder, encoder_from_json
 from chainrule.errors import InputError
 
 

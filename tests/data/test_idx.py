@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chainrule.data.idx import bytes_of, labels_of, read_idx
+from chainrule.data.readers.idx import bytes_of, labels_of, read_idx
 from chainrule.errors import InputError
 
 DAMAGED = r"images.gz is damaged .*; delete it so that it is fetched again"

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from chainrule.data import joined_parts
-from chainrule.data.joined_parts import CLASSES, KINDS, objects, sampled
+from chainrule.data.datasets import joined_parts
+from chainrule.data.datasets.joined_parts import CLASSES, KINDS, objects, sampled
 from chainrule.data.solids import box, cone_side, cylinder, disc, half_ring, joined, moved, turned
 
 NUMBER = 40_000

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from chainrule.data import adding, copy_memory
+from chainrule.data.datasets import adding, copy_memory
 from chainrule.errors import InputError
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import torch
 
-from chainrule.data import cora
-from chainrule.data.planetoid import ALLOWED, Published, joined, labels, unpickled
+from chainrule.data.datasets import cora
+from chainrule.data.readers.planetoid import ALLOWED, Published, joined, labels, unpickled
 from chainrule.errors import InputError
 
 CALLED = []

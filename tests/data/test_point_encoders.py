@@ -7,7 +7,7 @@ import pytest
 import torch
 from PIL import Image, ImageDraw
 
-from chainrule.data.point_encoders import InkEncoder, PointEncoder, in_cells, normalised
+from chainrule.data.readers.point_encoders import InkEncoder, PointEncoder, in_cells, normalised
 from chainrule.errors import InputError
 
 CORNERS = [(a, b, c) for a in (0, 6) for b in (0, 4) for c in (0, 2)]

@@ -11,10 +11,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chainrule.data import encoder_from_json, table
-from chainrule.data.columns import count_the_rows, look_like_dates, read_csv
-from chainrule.data.table import Plan
-from chainrule.data.table_encoder import Category, Number, TableEncoder
+from chainrule.data import encoder_from_json
+from chainrule.data.readers import table
+from chainrule.data.readers.columns import count_the_rows, look_like_dates, read_csv
+from chainrule.data.readers.table import Plan
+from chainrule.data.readers.table_encoder import Category, Number, TableEncoder
 from chainrule.errors import InputError
 
 ROWS = 60

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from chainrule.data import cache, ewt, squad
-from chainrule.data.documents import documents, sentences
-from chainrule.data.squad import Answer, token_span
-from chainrule.data.text import BEGIN
+from chainrule.data import cache
+from chainrule.data.datasets import ewt, squad
+from chainrule.data.datasets.squad import Answer, token_span
+from chainrule.data.text.documents import documents, sentences
+from chainrule.data.text.vocabulary import BEGIN
 from chainrule.errors import InputError
 
 CONLLU = """# newdoc id = a

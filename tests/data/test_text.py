@@ -12,8 +12,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chainrule.data import cache, encoder_from_json, imdb, multi30k, nyse, tiny_shakespeare
-from chainrule.data.text import (
+from chainrule.data import cache, encoder_from_json
+from chainrule.data.datasets import imdb, multi30k, nyse, tiny_shakespeare
+from chainrule.data.text.encoders import BagEncoder, PairEncoder, TokenEncoder
+from chainrule.data.text.vocabulary import (
     END,
     PADDING,
     SPECIAL,
@@ -24,7 +26,6 @@ from chainrule.data.text import (
     word_vocabulary,
     words,
 )
-from chainrule.data.text_encoders import BagEncoder, PairEncoder, TokenEncoder
 from chainrule.errors import InputError
 
 SMALL = word_vocabulary([words("A dog, a cat and a bird. The dog's t-shirt!")])

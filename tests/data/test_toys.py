@@ -7,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chainrule.data import blobs, circles, moons, spirals, xor
+from chainrule.data.datasets import blobs, circles, moons, spirals, xor
 from chainrule.errors import InputError
 
 

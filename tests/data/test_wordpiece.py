@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from chainrule.data import encoder_from_json
-from chainrule.data.wordpiece import (
+from chainrule.data.text.wordpiece import (
     CLS,
     MASK,
     PAD,

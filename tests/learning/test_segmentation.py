@@ -12,7 +12,7 @@ from torch import nn
 from chainrule.errors import InputError
 from chainrule.learning.losses import cross_entropy, pixel_cross_entropy
 from chainrule.learning.metrics import mean_iou, pixel_accuracy
-from chainrule.learning.objective import PIXELS
+from chainrule.learning.tasks import PIXELS
 from chainrule.training import Settings, fit
 
 

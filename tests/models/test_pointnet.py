@@ -15,7 +15,7 @@ from chainrule.models.geometric.pointnet import (
     turned,
 )
 from chainrule.models.geometric.pointnet_segmentation import PointNetSegmentation
-from chainrule.nn.side_losses import listening
+from chainrule.nn.aux_losses import listening
 from chainrule.training import Settings, train
 
 KINDS = [PointNet, PointNetSegmentation]

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 from torch import Tensor
 
+from chainrule.environments.grid_world import TEXTBOOK, GridWorld
+from chainrule.environments.inventory import Inventory
 from chainrule.errors import InputError
 from chainrule.models.reinforcement import policy_iteration, value_iteration
-from chainrule.models.reinforcement.grid_world import TEXTBOOK, GridWorld
-from chainrule.models.reinforcement.inventory import Inventory
 from chainrule.models.reinforcement.mdp import MDP, random_mdp
 from chainrule.models.reinforcement.q_learning import QLearning
 from chainrule.models.reinforcement.sarsa import Sarsa

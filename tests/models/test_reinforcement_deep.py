@@ -5,14 +5,14 @@ import math
 import pytest
 import torch
 
+from chainrule.environments import gym
+from chainrule.environments.cart_pole import LONGEST, CartPoles, fallen, move
+from chainrule.environments.gym import GymEnvironments
 from chainrule.errors import InputError
 from chainrule.models.feedforward.mlp import MLP
 from chainrule.models.feedforward.residual_network import ResidualNetwork
-from chainrule.models.reinforcement import gym
-from chainrule.models.reinforcement.cart_pole import LONGEST, CartPoles, fallen, move
 from chainrule.models.reinforcement.double_dqn import DoubleDQN
 from chainrule.models.reinforcement.dqn import DQN, Batch, Replay
-from chainrule.models.reinforcement.gym import GymEnvironments
 from chainrule.models.reinforcement.mdp import explore
 
 

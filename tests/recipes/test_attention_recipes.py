@@ -11,15 +11,16 @@ import torch.nn.functional as F
 from test_text_recipes import captions
 
 from chainrule.cli.main import main
-from chainrule.data import Split, Splits, mnist, tiny_shakespeare
-from chainrule.data.encoders import ImageEncoder
-from chainrule.data.text import character_vocabulary
-from chainrule.data.text_file import numbered, text_file
+from chainrule.data import Split, Splits
+from chainrule.data.datasets import mnist, tiny_shakespeare
+from chainrule.data.readers.encoders import ImageEncoder
+from chainrule.data.readers.text_file import numbered, text_file
+from chainrule.data.text.vocabulary import character_vocabulary
 from chainrule.errors import InputError
 from chainrule.models.attention.transformer import Transformer
 from chainrule.models.attention.vit import ViT
 from chainrule.models.feedforward.ensemble import Ensemble
-from chainrule.recipes import (
+from chainrule.recipes.attention import (
     cifar10_vit,
     fashion_vit,
     gpt,
@@ -28,10 +29,10 @@ from chainrule.recipes import (
     shakespeare_gpt,
     shakespeare_gpt_half_hour,
 )
-from chainrule.recipes.base import Task
-from chainrule.recipes.looking import firsts
-from chainrule.recipes.running import begin, build, carry_on
-from chainrule.recipes.translating import Likelihood, aligned
+from chainrule.recipes.families.translation import Likelihood, aligned
+from chainrule.recipes.families.vit import firsts
+from chainrule.runs.recipe import Task
+from chainrule.runs.run import begin, build, carry_on
 
 TEXT = "Wer reitet so spät durch Nacht und Wind?\nEs ist der Vater mit seinem Kind.\n" * 40
 DIGITS = tuple("0123456789")
@@ -55,7 +56,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ),
     }
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("chainrule.recipes.language.WRITTEN", 30)
+        patch.setattr("chainrule.recipes.families.language_model.WRITTEN", 30)
         patch.setattr(multi30k_transformer.Recipe, "data", lambda self, folder: captions())
         patch.setattr(mnist, "load", lambda *_: spots(1, 28))
         for name, recipe in recipes.items():
@@ -206,10 +207,12 @@ def test_attention_is_drawn_from_the_beginning_of_a_line(
     text: str, shown: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     drawn = {}
-    monkeypatch.setattr("chainrule.recipes.language.Language.pictures", lambda *_: {})
-    monkeypatch.setattr("chainrule.report.attention.positional", lambda *_: None)
     monkeypatch.setattr(
-        "chainrule.report.attention.text_attention",
+        "chainrule.recipes.families.language_model.Language.pictures", lambda *_: {}
+    )
+    monkeypatch.setattr("chainrule.plots.attention.positional", lambda *_: None)
+    monkeypatch.setattr(
+        "chainrule.plots.attention.text_attention",
         lambda weights, tokens: drawn.update(weights=weights, tokens=tokens),
     )
     recipe = gpt.Recipe(text="my.txt", context=8, width=8, depth=2, heads=2)
@@ -283,10 +286,10 @@ def test_a_vision_transformer_learns_and_shows_where_it_looks(runs: Path) -> Non
 
 def test_of_an_ensemble_the_first_member_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = {}
-    monkeypatch.setattr("chainrule.recipes.base.Trained.pictures", lambda *_: {})
+    monkeypatch.setattr("chainrule.runs.recipe.Trained.pictures", lambda *_: {})
     for name in ("image_attention", "image_heads", "positional"):
         monkeypatch.setattr(
-            f"chainrule.report.attention.{name}",
+            f"chainrule.plots.attention.{name}",
             lambda *arguments, name=name: drawn.update({name: arguments}),
         )
     recipe = cifar10_vit.Recipe(patch=8, width=8, depth=2, heads=2, members=2)

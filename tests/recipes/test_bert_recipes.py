@@ -14,19 +14,22 @@ import torch.nn.functional as F
 from safetensors.torch import load_file
 
 from chainrule.cli.main import main
-from chainrule.data import imdb, squad
-from chainrule.data.ewt import TAGS, Sentence
+from chainrule.data.datasets import imdb, squad
+from chainrule.data.datasets.ewt import TAGS, Sentence
+from chainrule.data.datasets.squad import Answer, Question
 from chainrule.data.splits import Split
-from chainrule.data.squad import Answer, Question
-from chainrule.data.wordpiece import CLS, MASK, PAD, SEP, UNK, WordPiece, train_wordpiece
+from chainrule.data.text.wordpiece import CLS, MASK, PAD, SEP, UNK, WordPiece, train_wordpiece
 from chainrule.errors import InputError
 from chainrule.learning.bag_of_words import bag_of_words
 from chainrule.learning.masking import hide
 from chainrule.models.attention.bert import BERT
 from chainrule.models.attention.bert_pretraining import BertPretraining
 from chainrule.models.attention.bert_questions import BertQuestions
-from chainrule.recipes import bert_pretrain, ewt_bert, imdb_bert, squad_bert
-from chainrule.recipes.answering import (
+from chainrule.recipes.attention import bert_pretrain, ewt_bert, imdb_bert, squad_bert
+from chainrule.recipes.families.bert import ByLength, segments, shortened
+from chainrule.recipes.families.fine_tuning import SCRATCH
+from chainrule.recipes.families.masked_lm import Guessing, all_tasks, fill, guessing_objective
+from chainrule.recipes.families.span_qa import (
     Paired,
     answered,
     ask,
@@ -35,11 +38,8 @@ from chainrule.recipes.answering import (
     whole_words,
     windows,
 )
-from chainrule.recipes.base import Task
-from chainrule.recipes.bert_sizes import ByLength, segments, shortened
-from chainrule.recipes.fine_tuning import SCRATCH
-from chainrule.recipes.guessing import Guessing, all_tasks, fill, guessing_objective
-from chainrule.recipes.running import begin, carry_on, measure_again
+from chainrule.runs.recipe import Task
+from chainrule.runs.run import begin, carry_on, measure_again
 from chainrule.training import evaluate
 
 pytest.importorskip("tokenizers")
@@ -393,8 +393,8 @@ def test_rows_of_any_length_are_measured_in_their_order(
     torch.manual_seed(0)
     reader = ByLength(BertQuestions(BERT(len(pieces), 16, 8, 2, 2, 0.0)), -5.0).eval()
     whole, places = guessing(x), reader(x)
-    for module in ("guessing", "bert_sizes"):
-        monkeypatch.setattr(f"chainrule.recipes.{module}.AT_ONCE", 4)
+    for module in ("masked_lm", "bert"):
+        monkeypatch.setattr(f"chainrule.recipes.families.{module}.AT_ONCE", 4)
     torch.testing.assert_close(guessing(x), whole)
     torch.testing.assert_close(reader(x)[x != PAD], places[x != PAD])
     assert shortened(x[:3]).shape[1] == 5
@@ -491,7 +491,7 @@ def test_a_question_reads_its_passage_as_the_second_text(pieces: WordPiece) -> N
 
 
 def test_the_commonest_place_is_that_of_most_training_answers(few_texts: Path) -> None:
-    from chainrule.recipes.answering import always, commonest_span
+    from chainrule.recipes.families.span_qa import always, commonest_span
 
     asked = squad.questions(few_texts)["train"]
     assert commonest_span(asked) == (2, 2)

@@ -13,18 +13,31 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from chainrule.environments.cart_pole import CartPoles
+from chainrule.environments.environment import Transition
+from chainrule.environments.gym import GymEnvironments
 from chainrule.errors import InputError
 from chainrule.models.feedforward.residual_network import ResidualNetwork
-from chainrule.models.reinforcement.cart_pole import CartPoles
 from chainrule.models.reinforcement.dqn import Batch
-from chainrule.models.reinforcement.environment import Transition
-from chainrule.models.reinforcement.gym import GymEnvironments
-from chainrule.recipes import cartpole_dqn, dqn, gridworld_q_learning, gridworld_value_iteration
-from chainrule.recipes.base import Task
-from chainrule.recipes.deep_q import TEST, VALIDATION, act, begin, greedily, learn, play
-from chainrule.recipes.playing import roll_out
-from chainrule.recipes.running import begin as begin_run
-from chainrule.recipes.running import carry_on, measure_again
+from chainrule.recipes.families.dqn import roll_out
+from chainrule.recipes.families.dqn_training import (
+    TEST,
+    VALIDATION,
+    act,
+    begin,
+    greedily,
+    learn,
+    play,
+)
+from chainrule.recipes.reinforcement import (
+    cartpole_dqn,
+    dqn,
+    gridworld_q_learning,
+    gridworld_value_iteration,
+)
+from chainrule.runs.recipe import Task
+from chainrule.runs.run import begin as begin_run
+from chainrule.runs.run import carry_on, measure_again
 from chainrule.training.randomness import mix
 
 QUICK: dict[str, Any] = {

@@ -8,16 +8,16 @@ import pytest
 import torch
 
 from chainrule.cli.main import main
-from chainrule.data import block_model, random_graphs
+from chainrule.data.datasets import block_model, random_graphs
 from chainrule.data.graph_splits import features_alone
 from chainrule.data.splits import Split
 from chainrule.models.feedforward.mlp import MLP
 from chainrule.models.geometric.gcn import GCN
 from chainrule.models.geometric.weisfeiler_leman import WeisfeilerLeman
 from chainrule.nn.on_graph import OnGraph
-from chainrule.recipes import karate_gcn, random_graphs_gnn
-from chainrule.recipes.base import measure
-from chainrule.recipes.running import build, open_model
+from chainrule.recipes.geometric import karate_gcn, random_graphs_gnn
+from chainrule.runs.recipe import measure
+from chainrule.runs.run import build, open_model
 from chainrule.training import Settings, train
 
 

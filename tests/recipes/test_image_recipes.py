@@ -11,15 +11,16 @@ from PIL import Image
 from torch import nn
 
 from chainrule.cli.main import main
-from chainrule.data import Split, Splits, cifar10, digit_scenes
+from chainrule.data import Split, Splits
+from chainrule.data.datasets import cifar10, digit_scenes
 from chainrule.errors import InputError
 from chainrule.models.convolution.cnn import CNN
-from chainrule.nn.standardised import Standardised
-from chainrule.recipes import cifar10_plain20, cifar10_resnet20, digits_unet
-from chainrule.recipes.base import Task
-from chainrule.recipes.pictures import outputs_of, winning_gradient
-from chainrule.recipes.predicting import predict
-from chainrule.recipes.running import begin, build, carry_on, open_model
+from chainrule.nn.standardized import Standardised
+from chainrule.recipes.convolution import cifar10_plain20, cifar10_resnet20, digits_unet
+from chainrule.runs.pictures import outputs_of, winning_gradient
+from chainrule.runs.predict import predict
+from chainrule.runs.recipe import Task
+from chainrule.runs.run import begin, build, carry_on, open_model
 from chainrule.training import loop
 
 PHOTOGRAPHS = Task((3, 32, 32), cifar10.CLASSES)

@@ -7,10 +7,10 @@ import pytest
 import torch
 
 from chainrule.errors import InputError
-from chainrule.recipes import adding, copy_memory
-from chainrule.recipes.base import Record
-from chainrule.recipes.copy_memory import copying_error, copying_loss
-from chainrule.recipes.running import begin, build, carry_on, open_model, progress_so_far
+from chainrule.recipes.recurrent import adding, copy_memory
+from chainrule.recipes.recurrent.copy_memory import copying_error, copying_loss
+from chainrule.runs.recipe import Record
+from chainrule.runs.run import begin, build, carry_on, open_model, progress_so_far
 
 TINY = {"epochs": 2, "number": 60, "width": 4, "threads": 1}
 GRID = adding.Recipe(cells=("elman", "mingru"), lengths=(3, 6), **TINY)

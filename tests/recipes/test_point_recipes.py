@@ -9,20 +9,20 @@ from PIL import Image
 from safetensors.torch import load_file
 
 from chainrule.cli.main import main
-from chainrule.data import joined_parts
-from chainrule.data.digit_sets import DigitSets, labelled, sets
-from chainrule.data.point_encoders import PointEncoder
+from chainrule.data.datasets import joined_parts
+from chainrule.data.datasets.digit_sets import DigitSets, labelled, sets
+from chainrule.data.readers.point_encoders import PointEncoder
 from chainrule.data.splits import Split, Splits
 from chainrule.errors import InputError
-from chainrule.recipes import (
+from chainrule.recipes.families.point_pictures import kept, one_of_each, side
+from chainrule.recipes.geometric import (
     digit_max_deepsets,
     digit_sum_deepsets,
     modelnet10_pointnet,
     parts_pointnet,
 )
-from chainrule.recipes.point_pictures import kept, one_of_each, side
-from chainrule.recipes.predicting import predict, shares
-from chainrule.recipes.running import begin, carry_on, open_model
+from chainrule.runs.predict import predict, shares
+from chainrule.runs.run import begin, carry_on, open_model
 from chainrule.training import outputs
 
 SQUARE = "OFF\n4 1 0\n0 0 0\n2 0 0\n2 1 0\n0 1 0\n4 0 1 2 3\n"

@@ -11,18 +11,25 @@ import torch
 
 from chainrule.cli.main import main
 from chainrule.data import Split
-from chainrule.data.multi30k import Captions
+from chainrule.data.datasets.multi30k import Captions
 from chainrule.data.splits import Splits
-from chainrule.data.text import SPECIAL, Vocabulary, character_vocabulary, padded, word_vocabulary
-from chainrule.data.text_encoders import PairEncoder
+from chainrule.data.text.encoders import PairEncoder
+from chainrule.data.text.vocabulary import (
+    SPECIAL,
+    Vocabulary,
+    character_vocabulary,
+    padded,
+    word_vocabulary,
+)
 from chainrule.errors import InputError
 from chainrule.learning.bleu import bleu
 from chainrule.models.recurrent.seq2seq import Seq2Seq
-from chainrule.recipes import imdb_lasso, multi30k_bahdanau, shakespeare_gru
-from chainrule.recipes.forecasting import straw_man
-from chainrule.recipes.running import begin, carry_on
-from chainrule.recipes.translating import Likelihood, perplexity, weighted
-from chainrule.recipes.writing import beginning, written
+from chainrule.recipes.families.forecasting import straw_man
+from chainrule.recipes.families.translation import Likelihood, perplexity, weighted
+from chainrule.recipes.feedforward import imdb_lasso
+from chainrule.recipes.recurrent import multi30k_bahdanau, shakespeare_gru
+from chainrule.runs.generate import beginning, written
+from chainrule.runs.run import begin, carry_on
 
 TEXT = "to be or not to be, that is the question. " * 8
 WORDS = ["ein", "zwei", "hund", "katze", "rot", "."]
@@ -185,7 +192,7 @@ def test_many_pairs_are_measured_in_parts_and_in_their_order(
     model = Likelihood(Seq2Seq(len(WORDS) + 4, len(ENGLISH) + 4, "gru", 4, 6)).eval()
     source, target, _ = weighted(captions().train)
     whole = model(source, target)
-    monkeypatch.setattr("chainrule.recipes.translating.AT_ONCE", 7)
+    monkeypatch.setattr("chainrule.recipes.families.translation.AT_ONCE", 7)
     torch.testing.assert_close(model(source, target), whole)
 
 

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from chainrule.errors import InputError
-from chainrule.learning.optimisers import optimiser
+from chainrule.learning.optimizers import optimiser
 from chainrule.training import checkpoint
 from chainrule.training.state import State
 

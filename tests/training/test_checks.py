@@ -5,7 +5,7 @@ import torch
 from torch import Tensor, nn
 
 from chainrule.errors import InputError
-from chainrule.learning.objective import Objective
+from chainrule.learning.tasks import Objective
 from chainrule.models.feedforward.mlp import MLP
 from chainrule.training import Settings, devices, fit
 from chainrule.training.checks import check_split

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from chainrule.errors import InputError
-from chainrule.learning.objective import Objective
+from chainrule.learning.tasks import Objective
 from chainrule.registry import Entry, entries
 from chainrule.training import Settings, fit_many, train
 

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from chainrule.errors import InputError
 from chainrule.learning import losses
-from chainrule.learning.objective import CLASSES, Objective
+from chainrule.learning.tasks import CLASSES, Objective
 from chainrule.models.feedforward.mlp import MLP
 from chainrule.training import Settings, checkpoint, evaluate, fit, outputs, train
 from chainrule.training.randomness import mix, permutation
@@ -312,7 +312,7 @@ def test_the_loss_is_taken_in_full_precision_when_products_are_not() -> None:
 
 
 def test_a_checkpoint_is_never_overwritten_by_ruined_weights(tmp_path: Path) -> None:
-    from chainrule.learning.optimisers import optimiser
+    from chainrule.learning.optimizers import optimiser
     from chainrule.training.state import LAST, State
 
     model = network()

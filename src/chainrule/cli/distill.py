@@ -1,7 +1,7 @@
 """`chainrule distill TEACHER_RUN STUDENT_RECIPE [flags]`: train a student on a run's answers."""
 
 from chainrule.cli import train
-from chainrule.report.console import out
+from chainrule.console.output import out
 
 
 def run(arguments: list[str]) -> int:

@@ -7,9 +7,9 @@ from typing import Annotated
 import tyro
 
 from chainrule.cli.options import Output, parse
-from chainrule.recipes.running import measure_again
-from chainrule.report.console import out, print_json
-from chainrule.report.tables import result_table
+from chainrule.console.output import out, print_json
+from chainrule.console.tables import result_table
+from chainrule.runs.run import measure_again
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,8 +7,8 @@ from typing import Annotated
 import tyro
 
 from chainrule.cli.options import parse
-from chainrule.recipes.writing import generate
-from chainrule.report.console import print_json
+from chainrule.console.output import print_json
+from chainrule.runs.generate import generate
 
 
 @dataclass(frozen=True)

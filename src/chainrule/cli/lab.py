@@ -7,10 +7,10 @@ from typing import Annotated, Any
 import tyro
 
 from chainrule.cli.options import parse
+from chainrule.console.output import counted, out, print_json
+from chainrule.console.tables import names_table, verdict_table
 from chainrule.errors import InputError
 from chainrule.registry import Entry, entries, find
-from chainrule.report.console import counted, out, print_json
-from chainrule.report.tables import names_table, verdict_table
 
 ABOUT = "Check claims of the theory by measurement."
 
@@ -49,7 +49,7 @@ def run(arguments: list[str]) -> int:
         out.print("usage: chainrule lab CLAIM [flags of the claim] | CLAIM … | --all\n")
         out.print(names_table("Claims", [(e.name, e.title) for e in entries("claims")]))
         return 0
-    from chainrule.lab.running import check_many
+    from chainrule.lab.check import check_many
 
     steps = check_many(chosen, options.out, options.seeds)
     verdicts = dict(counted(steps, len(chosen), "checking", options.json))
@@ -60,8 +60,8 @@ def run(arguments: list[str]) -> int:
 
 def one(entry: Entry, arguments: list[str]) -> int:
     """A single claim, whose arguments are flags too."""
+    from chainrule.lab.check import check_and_draw
     from chainrule.lab.claim import settings_of
-    from chainrule.lab.running import check_and_draw
 
     form = make_dataclass("form", [("claim", settings_of(entry)), ("options", Options)])
     filled: Any = parse(form, arguments, f"lab {entry.name}", entry.title)
@@ -71,7 +71,7 @@ def one(entry: Entry, arguments: list[str]) -> int:
 
 def write_page(claims: list[Entry], verdicts: dict[str, dict[str, Any]], folder: Path) -> None:
     """Everything on one page that needs no other file."""
-    from chainrule.report.lab_page import Shown, lab_page
+    from chainrule.plots.lab_page import Shown, lab_page
 
     shown = [
         Shown(c.name, c.chapter_title, c.docstring, verdicts[c.name], folder / f"{c.name}.svg")

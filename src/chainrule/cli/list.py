@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 import tyro
 
 from chainrule.cli.options import parse
+from chainrule.console.output import out, print_json
+from chainrule.console.tables import names_table
 from chainrule.registry import CONTRACTS, entries
-from chainrule.report.console import out, print_json
-from chainrule.report.tables import names_table
 
 
 @dataclass(frozen=True)

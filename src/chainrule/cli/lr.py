@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from chainrule.cli.options import Output, parse
+from chainrule.console.output import figure, out, print_json, say
+from chainrule.console.tables import names_table
 from chainrule.errors import InputError
 from chainrule.registry import entries, find
-from chainrule.report.console import figure, out, print_json, say
-from chainrule.report.tables import names_table
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,9 @@ def run(arguments: list[str]) -> int:
         out.print(names_table("Recipes", [(e.name, e.title) for e in entries("recipes")]))
         return 0
     entry = find("recipes", arguments[0])
-    from chainrule.recipes.base import Trained
-    from chainrule.recipes.rates import rates_of, rates_picture
-    from chainrule.report.style import save
+    from chainrule.plots.style import save
+    from chainrule.runs.learning_rates import rates_of, rates_picture
+    from chainrule.runs.recipe import Trained
 
     form = make_dataclass("form", [("settings", entry.load().Recipe), ("search", Search)])
     filled: Any = parse(form, arguments[1:], f"lr {entry.name}", f"Learning rates for {entry.name}")

@@ -11,11 +11,11 @@ from typing import Annotated, Any
 import tyro
 
 from chainrule.cli.options import parse
+from chainrule.console.output import figure, out, print_json, say
+from chainrule.console.tables import predictions_table
 from chainrule.errors import InputError
-from chainrule.recipes.predicting import predict
-from chainrule.recipes.reading import predict_texts, text_reader
-from chainrule.report.console import figure, out, print_json, say
-from chainrule.report.tables import predictions_table
+from chainrule.runs.predict import predict
+from chainrule.runs.predict_text import predict_texts, text_reader
 
 WORTH_SAYING = 0.001  # probability of a class that the screen names second or third
 
@@ -97,8 +97,8 @@ def painted(
     options: Predict, read: list[Path], found: list[dict[str, Any]]
 ) -> list[dict[str, Any]]:
     """The answers with the names of the overlays, which are drawn and saved here."""
-    from chainrule.recipes.segmenting import overlays
-    from chainrule.report.style import save
+    from chainrule.plots.style import save
+    from chainrule.runs.predict_segments import overlays
 
     beside = [path.with_name(f"{path.name}-overlay.png") for path in read]
     places = [options.out] if options.out and is_picture(options.out) else beside

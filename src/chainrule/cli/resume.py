@@ -6,10 +6,10 @@ from typing import Annotated
 
 import tyro
 
-from chainrule.cli.following import follow, show
 from chainrule.cli.options import Place, parse
-from chainrule.recipes.running import open_run, progress_so_far, read_json
-from chainrule.report.console import print_json, say
+from chainrule.cli.progress import follow, show
+from chainrule.console.output import print_json, say
+from chainrule.runs.run import open_run, progress_so_far, read_json
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,10 +8,10 @@ import tyro
 from rich.text import Text
 
 from chainrule.cli.options import parse
+from chainrule.console.output import flowing, out, print_json
+from chainrule.console.tables import COSTS, facts_table, layers_table
 from chainrule.errors import InputError
 from chainrule.registry import CONTRACTS, Entry, entries, unknown
-from chainrule.report.console import flowing, out, print_json
-from chainrule.report.tables import COSTS, facts_table, layers_table
 
 ROWS = 30  # of a table of layers, before layers of one block share a row
 
@@ -54,9 +54,9 @@ def run(arguments: list[str]) -> int:
 
 def draw_graph(found: list[Entry], path: Path) -> None:
     """The graph of a model's forward pass on its example, summed to one number."""
-    from chainrule.learning.graph import trace
-    from chainrule.report.graphs import graph_figure
-    from chainrule.report.style import save
+    from chainrule.autodiff.computation_graph import trace
+    from chainrule.plots.computation_graph import graph_figure
+    from chainrule.plots.style import save
 
     models = [entry for entry in found if entry.kind == "models"]
     if not models:
@@ -72,7 +72,7 @@ def details(entry: Entry) -> dict[str, Any]:
     """The facts, and of a model the costs, in all and layer by layer."""
     if entry.kind != "models":
         return facts(entry)
-    from chainrule.nn.counting import count
+    from chainrule.nn.profile import count
 
     layers = [asdict(layer) for layer in count(*entry.load().example())]
     totals = {cost: sum(layer[cost] for layer in layers) for cost in COSTS}
@@ -81,7 +81,7 @@ def details(entry: Entry) -> dict[str, Any]:
 
 def print_layers(entry: Entry) -> None:
     """The example's layers as a table; many of them are joined, --json has them all."""
-    from chainrule.nn.counting import count, grouped
+    from chainrule.nn.profile import count, grouped
 
     layers = count(*entry.load().example())
     shown = grouped(layers, ROWS)

@@ -5,9 +5,9 @@ from dataclasses import dataclass, make_dataclass
 from pathlib import Path
 
 from chainrule.cli.options import Place, parse
+from chainrule.console.output import out, say
+from chainrule.console.tables import names_table
 from chainrule.registry import entries, find
-from chainrule.report.console import out, say
-from chainrule.report.tables import names_table
 
 
 @dataclass(frozen=True)
@@ -26,9 +26,9 @@ def run(arguments: list[str]) -> int:
         out.print(names_table("Recipes", [(e.name, e.title) for e in entries("recipes")]))
         return 0
     entry = find("recipes", arguments[0])
-    from chainrule.cli.following import follow
-    from chainrule.recipes import recording
-    from chainrule.recipes.running import begin, discard, next_folder
+    from chainrule.cli.progress import follow
+    from chainrule.runs import record as recording
+    from chainrule.runs.run import begin, discard, next_folder
 
     form = make_dataclass("form", [("settings", entry.load().Recipe), ("run", Train)])
     filled = parse(form, arguments[1:], f"train {entry.name}", entry.title)

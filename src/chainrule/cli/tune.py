@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 
 from chainrule.cli.options import Output, parse
+from chainrule.console.output import out, print_json, say
+from chainrule.console.search import importance_table, trials_table, watch_search, with_error
+from chainrule.console.tables import names_table
 from chainrule.errors import InputError
 from chainrule.registry import entries, find
-from chainrule.report.console import out, print_json, say
-from chainrule.report.searching import importance_table, trials_table, watch_search, with_error
-from chainrule.report.tables import names_table
 
 if TYPE_CHECKING:
-    from chainrule.recipes.tuning import Plan, Tuning
+    from chainrule.tuning.search import Plan, Tuning
 
 POLL = 0.1  # seconds between looks at the companions
 USAGE = """usage: chainrule tune RECIPE [flags]   (RECIPE --help lists the flags)
@@ -79,7 +79,7 @@ def run(arguments: list[str]) -> int:
         out.print(USAGE)
         out.print(names_table("Recipes", [(e.name, e.title) for e in entries("recipes")]))
         return 0
-    from chainrule.recipes import tuning_result as results
+    from chainrule.tuning import result as results
 
     if arguments[0].startswith("-"):
         options = parse(Resume, arguments, "tune", "Go on with a search.")
@@ -94,11 +94,11 @@ def run(arguments: list[str]) -> int:
 def begin(arguments: list[str]) -> int:
     """A new search, or the same one in a folder or study that holds it."""
     entry = find("recipes", arguments[0])
-    from chainrule.recipes import studies
-    from chainrule.recipes import tuning_result as results
-    from chainrule.recipes.cross_validation import refuse, refuse_kind
-    from chainrule.recipes.running import next_folder
-    from chainrule.recipes.tuning import Plan
+    from chainrule.runs.run import next_folder
+    from chainrule.tuning import result as results
+    from chainrule.tuning import study as studies
+    from chainrule.tuning.cross_validation import refuse, refuse_kind
+    from chainrule.tuning.search import Plan
 
     kind = entry.load().Recipe
     refuse_kind(entry.name, kind)
@@ -128,8 +128,8 @@ def ready(
     plan: "Plan", place: str, trials: int | None, data: Path | None, options: Shared
 ) -> "Tuning":
     """Open the study and write down its trials."""
-    from chainrule.recipes.studies import optuna_or_refuse
-    from chainrule.recipes.tuning import prepare
+    from chainrule.tuning.search import prepare
+    from chainrule.tuning.study import optuna_or_refuse
 
     if options.workers < 1:
         raise InputError(f"--workers must be at least 1, got {options.workers}")
@@ -139,8 +139,9 @@ def ready(
 
 def go(tuning: "Tuning", folder: Path, options: Shared) -> int:
     """Search to the end, then tell what was found."""
-    from chainrule.recipes import studies, tuning_result
-    from chainrule.recipes.running import write_json
+    from chainrule.runs.run import write_json
+    from chainrule.tuning import result as tuning_result
+    from chainrule.tuning import study as studies
 
     plan, silent, began = tuning.plan, options.quiet or options.json, time.perf_counter()
     joins = isinstance(options, Resume) and options.join
@@ -164,9 +165,9 @@ def go(tuning: "Tuning", folder: Path, options: Shared) -> int:
 
 def search_on(tuning: "Tuning", folder: Path, workers: int, silent: bool) -> None:
     """Search with companions until no trial waits; a stop leaves the study to go on with."""
-    from chainrule.cli.following import gentle_interrupt
-    from chainrule.recipes.studies import take_back_from_the_dead
-    from chainrule.recipes.tuning import search
+    from chainrule.cli.progress import gentle_interrupt
+    from chainrule.tuning.search import search
+    from chainrule.tuning.study import take_back_from_the_dead
 
     def stop() -> None:
         say(f"stopped; go on with:  chainrule tune --resume {folder}")

@@ -5,10 +5,10 @@ digits.load().train.x                      # (1200, 1, 8, 8)
 table("passengers.csv", target="survived")  # the same three splits from your own file
 """
 
-from chainrule.data.arrays import arrays, memory_mapped
-from chainrule.data.encoders import encoder_from_json
+from chainrule.data.readers.arrays import arrays, memory_mapped
+from chainrule.data.readers.encoders import encoder_from_json
+from chainrule.data.readers.table import table
 from chainrule.data.splits import About, Encoder, Split, Splits
-from chainrule.data.table import table
 
 __all__ = [
     "About",

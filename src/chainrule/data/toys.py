@@ -1,6 +1,6 @@
 """Shared by the toy problems in the plane: checks of their settings, and their splits."""
 
-from chainrule.data.encoders import VectorEncoder
+from chainrule.data.readers.encoders import VectorEncoder
 from chainrule.data.splits import About, Split, Splits, three_way
 from chainrule.errors import InputError
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 import torch
 from torch import Tensor, nn
 
-from chainrule.learning.objective import Objective
-from chainrule.learning.optimisers import optimiser
+from chainrule.learning.optimizers import optimiser
+from chainrule.learning.tasks import Objective
 from chainrule.training import Settings, devices
 from chainrule.training.checkpoint import optimiser_tensors, restore_optimiser
 from chainrule.training.loop import epochs, prepare

@@ -8,7 +8,7 @@ from contextlib import closing
 from torch import Tensor, nn
 
 from chainrule.errors import InputError
-from chainrule.learning.objective import Objective
+from chainrule.learning.tasks import Objective
 from chainrule.training import Settings, fit, fit_many
 
 Arrays = tuple[Tensor, ...]

@@ -18,7 +18,7 @@ from chainrule.estimators.base import FLOATS, Estimator, estimator, tensor
 from chainrule.estimators.continuing import Memory, one_more_epoch
 from chainrule.estimators.members import Arrays, _train_members
 from chainrule.learning.losses import Loss
-from chainrule.learning.objective import Objective
+from chainrule.learning.tasks import Objective
 from chainrule.models.feedforward.mlp import MLP
 from chainrule.training import Settings, outputs
 

@@ -17,7 +17,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from chainrule.errors import InputError
-from chainrule.learning.objective import Augment
+from chainrule.learning.tasks import Augment
 
 Images = Float[Tensor, "batch channels height width"]
 

@@ -21,9 +21,9 @@ from jaxtyping import Bool, Float, Shaped
 from torch import Tensor, nn
 
 from chainrule.errors import InputError
-from chainrule.nn.counting import evaluating
 from chainrule.nn.fused_attention import fused
-from chainrule.nn.initialisation import initialise
+from chainrule.nn.initialization import initialise
+from chainrule.nn.profile import evaluating
 
 Memory = tuple[Tensor, Tensor]
 """Keys and values that were computed before: (batch, heads, steps, d) each."""

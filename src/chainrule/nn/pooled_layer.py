@@ -17,7 +17,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from chainrule.nn.initialisation import initialise
+from chainrule.nn.initialization import initialise
 
 AT_ONCE = 16  # clouds whose products with all units are held at a time
 

@@ -14,7 +14,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from chainrule.errors import InputError
-from chainrule.nn.pieces import in_pieces
+from chainrule.nn.chunked import in_pieces
 from chainrule.registry import unknown
 
 Elements = Float[Tensor, "batch size d"]

@@ -17,7 +17,7 @@ from chainrule.errors import InputError
 from chainrule.nn.activations import Activation
 from chainrule.nn.attention import Memory, SelfAttention
 from chainrule.nn.dropout import dropout as dropped
-from chainrule.nn.initialisation import initialise
+from chainrule.nn.initialization import initialise
 
 PLACES = ("pre", "post")
 

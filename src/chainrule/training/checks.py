@@ -5,7 +5,7 @@ from torch import Tensor, nn
 
 from chainrule.errors import InputError
 from chainrule.learning.losses import Loss
-from chainrule.learning.objective import Objective
+from chainrule.learning.tasks import Objective
 from chainrule.training.settings import Settings
 
 Arrays = tuple[Tensor, ...]

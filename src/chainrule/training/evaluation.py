@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from chainrule.learning.objective import Objective
+from chainrule.learning.tasks import Objective
 
 
 def outputs(model: nn.Module, inputs: tuple[Tensor, ...], batch_size: int = 4096) -> Tensor:

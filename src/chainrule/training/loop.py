@@ -22,17 +22,17 @@ from torch import Tensor, nn
 from chainrule.errors import InputError
 from chainrule.learning.averaging import MovingAverage
 from chainrule.learning.losses import uniform_cross_entropy
-from chainrule.learning.objective import CLASSES, Objective
-from chainrule.learning.optimisers import optimiser as make_optimiser
+from chainrule.learning.optimizers import optimiser as make_optimiser
 from chainrule.learning.penalties import shrink
 from chainrule.learning.schedules import schedule
-from chainrule.nn.side_losses import listening
+from chainrule.learning.tasks import CLASSES, Objective
+from chainrule.nn.aux_losses import listening
 from chainrule.training import devices
 from chainrule.training.checks import Arrays
 from chainrule.training.evaluation import evaluate
-from chainrule.training.job import Job, origin, prepare
 from chainrule.training.randomness import by_length, permutation, reseed
 from chainrule.training.settings import Settings
+from chainrule.training.spec import Job, origin, prepare
 from chainrule.training.state import LAST, State
 
 TICK = 0.1  # seconds between two reports inside an epoch

@@ -16,13 +16,13 @@ import torch
 from torch import nn
 
 from chainrule.errors import InputError
-from chainrule.learning.objective import CLASSES, Objective
+from chainrule.learning.tasks import CLASSES, Objective
 from chainrule.training import devices
 from chainrule.training.checks import Arrays
-from chainrule.training.job import prepare
 from chainrule.training.loop import make_state, update
 from chainrule.training.randomness import permutation, reseed
 from chainrule.training.settings import Settings
+from chainrule.training.spec import prepare
 
 FAR_TOO_LARGE = 4.0  # times the lowest loss: the search is over
 

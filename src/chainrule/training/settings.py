@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from chainrule.errors import InputError
-from chainrule.learning.optimisers import OPTIMISERS
+from chainrule.learning.optimizers import OPTIMISERS
 from chainrule.learning.schedules import SCHEDULES
 from chainrule.registry import unknown
 

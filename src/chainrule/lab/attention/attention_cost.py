@@ -11,8 +11,8 @@ length; with them attention is the dearer one always. Vaswani et al. (2017), tab
 import torch
 from torch import nn
 
-from chainrule.lab.attention.counted import multiply_adds
 from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.helpers.multiply_adds import multiply_adds
 from chainrule.models.attention.windowed_attention import WindowedAttention
 from chainrule.models.recurrent.elman import Elman
 from chainrule.nn.attention import SelfAttention

@@ -14,8 +14,8 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from chainrule.lab.attention.counted import multiply_adds
 from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.helpers.multiply_adds import multiply_adds
 from chainrule.models.attention.gpt import GPT, Memories
 
 ROUNDING = 1e-12

@@ -15,8 +15,8 @@ from itertools import pairwise
 import torch
 from torch import nn
 
-from chainrule.lab.attention.counted import multiply_adds
 from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.helpers.multiply_adds import multiply_adds
 from chainrule.models.attention.linear_attention import LinearAttention
 from chainrule.models.attention.windowed_attention import WindowedAttention
 from chainrule.nn.attention import SelfAttention

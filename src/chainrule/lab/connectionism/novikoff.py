@@ -12,7 +12,7 @@ import math
 
 import torch
 
-from chainrule.data.blobs import sample
+from chainrule.data.datasets.blobs import sample
 from chainrule.lab.claim import Picture, Verdict
 from chainrule.models.connectionism.perceptron import learn, maximal_margin
 

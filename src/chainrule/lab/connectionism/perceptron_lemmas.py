@@ -9,7 +9,7 @@ Measured: along runs on random separable data, the largest of (tγ - uᵀw_t) / 
 import torch
 from torch import Tensor
 
-from chainrule.data.blobs import sample
+from chainrule.data.datasets.blobs import sample
 from chainrule.lab.claim import Picture, Verdict
 from chainrule.models.connectionism.perceptron import learn, maximal_margin
 

@@ -16,7 +16,7 @@ import math
 import torch
 from torch import Tensor
 
-from chainrule.data.digits import load
+from chainrule.data.datasets.digits import load
 from chainrule.lab.claim import Picture, Verdict
 from chainrule.models.convolution.resnet import ResNet
 from chainrule.training import Settings, train

@@ -14,7 +14,7 @@ from torch import nn
 
 from chainrule.lab.claim import Picture, Verdict
 from chainrule.models.feedforward.mlp import MLP
-from chainrule.nn.counting import convolution_parameters, dense_parameters
+from chainrule.nn.profile import convolution_parameters, dense_parameters
 
 SIDES = (4, 8, 16, 32, 64, 128, 256)
 PRINTED = {3: 77_309_804_544, 1: 8_590_065_664}  # channels: parameters

@@ -12,7 +12,7 @@ Fukushima (1980).
 import torch
 from torch import Tensor
 
-from chainrule.data.digits import load
+from chainrule.data.datasets.digits import load
 from chainrule.lab.claim import Picture, Verdict
 from chainrule.nn.activations import leaky_relu, tanh
 from chainrule.nn.convolution import correlation

@@ -15,7 +15,7 @@ from torch import Tensor
 from chainrule.errors import InputError
 from chainrule.lab.claim import Picture, Verdict
 from chainrule.learning import losses
-from chainrule.learning.optimisers import optimiser
+from chainrule.learning.optimizers import optimiser
 from chainrule.models.feedforward.mlp import MLP
 from chainrule.models.theory.random_features import RandomFeatures
 

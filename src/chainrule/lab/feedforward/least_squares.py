@@ -13,10 +13,10 @@ import math
 
 import torch
 
+from chainrule.autodiff.curvature import flattened, gradient_descent, safe_rate
 from chainrule.errors import InputError
 from chainrule.lab.claim import Picture, Verdict
 from chainrule.learning import losses
-from chainrule.learning.curvature import flattened, gradient_descent, safe_rate
 from chainrule.models.feedforward.linear_regression import LinearRegression
 
 BOUND = 1e-9

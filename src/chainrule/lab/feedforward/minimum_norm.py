@@ -13,9 +13,9 @@ import math
 import torch
 from torch import Tensor
 
+from chainrule.autodiff.curvature import gradient_descent
 from chainrule.errors import InputError
 from chainrule.lab.claim import Picture, Verdict
-from chainrule.learning.curvature import gradient_descent
 from chainrule.models.feedforward.linear_regression import LinearRegression
 
 BOUND = 1e-9

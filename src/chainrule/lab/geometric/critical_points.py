@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from chainrule.lab.claim import Picture, Verdict
-from chainrule.lab.geometric.cloud import clouds, turning
+from chainrule.lab.helpers.cloud import clouds, turning
 from chainrule.models.geometric.pointnet import PointFeatures
 
 ROUNDING = 1e-12

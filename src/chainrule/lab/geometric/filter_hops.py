@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from chainrule.data.random_graphs import CLASSES, drawn
+from chainrule.data.datasets.random_graphs import CLASSES, drawn
 from chainrule.graphs import Graph, to_networkx
 from chainrule.lab.claim import Picture, Verdict
 from chainrule.models.geometric.polynomial import polynomial_filter

@@ -13,7 +13,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from chainrule.data.karate import load
+from chainrule.data.datasets.karate import load
 from chainrule.graphs import Graph
 from chainrule.lab.claim import Picture, Verdict
 from chainrule.models.geometric import GAT, GCN, Chebyshev, MessagePassing, Polynomial, Spectral

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from chainrule.lab.claim import Picture, Verdict
-from chainrule.lab.geometric.cloud import clouds, turning
+from chainrule.lab.helpers.cloud import clouds, turning
 from chainrule.models.geometric.pointnet import PointNet
 from chainrule.models.geometric.pointnet_segmentation import PointNetSegmentation
 from chainrule.models.recurrent.elman import Elman

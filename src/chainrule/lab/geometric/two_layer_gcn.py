@@ -10,7 +10,7 @@ sparse network without biases, over random weights on the karate club, in double
 import torch
 from torch import Tensor
 
-from chainrule.data.karate import CLASSES, load
+from chainrule.data.datasets.karate import CLASSES, load
 from chainrule.graphs import Graph, to_scipy
 from chainrule.lab.claim import Picture, Verdict
 from chainrule.models.geometric.gcn import GCN

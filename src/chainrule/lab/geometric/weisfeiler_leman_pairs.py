@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from chainrule.graphs import Graph, from_networkx, union
 from chainrule.lab.claim import Picture, Verdict
-from chainrule.lab.geometric.pairs import ALIKE, PAIRS
+from chainrule.lab.helpers.pairs import ALIKE, PAIRS
 from chainrule.models.geometric import GAT, GCN, GraphClassifier, MessagePassing
 from chainrule.models.geometric.weisfeiler_leman import told_apart
 from chainrule.nn.on_graph import OnGraph

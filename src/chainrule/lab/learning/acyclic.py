@@ -15,9 +15,9 @@ from math import comb
 
 import torch
 
+from chainrule.autodiff.computation_graph import Edge, Graph, Node, trace
 from chainrule.errors import InputError
 from chainrule.lab.claim import Picture, Verdict
-from chainrule.learning.graph import Edge, Graph, Node, trace
 from chainrule.models.recurrent.elman import Elman
 
 NODE = Node("node", "any", torch.zeros(()))

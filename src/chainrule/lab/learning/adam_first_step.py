@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from chainrule.lab.claim import Picture, Verdict
-from chainrule.learning.optimisers import optimiser
+from chainrule.learning.optimizers import optimiser
 
 BOUND = 1e-10
 RATE, BETA_1, BETA_2, EPSILON = 0.01, 0.9, 0.999, 1e-8

@@ -14,9 +14,7 @@ from itertools import pairwise, product
 import torch
 from torch import Tensor
 
-from chainrule.lab.claim import Picture, Verdict
-from chainrule.learning import losses
-from chainrule.learning.backpropagation import (
+from chainrule.autodiff.backpropagation import (
     ACTIVATIONS,
     Layer,
     delta_sigmoid,
@@ -25,6 +23,8 @@ from chainrule.learning.backpropagation import (
     forward,
     gradients,
 )
+from chainrule.lab.claim import Picture, Verdict
+from chainrule.learning import losses
 
 BOUND = 1e-12
 DEPTHS = range(1, 11)

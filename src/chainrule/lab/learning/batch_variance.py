@@ -14,7 +14,7 @@ from torch import Tensor
 
 from chainrule.errors import InputError
 from chainrule.lab.claim import Picture, Verdict
-from chainrule.lab.learning.minibatch import problem
+from chainrule.lab.helpers.minibatch import problem
 from chainrule.training.randomness import permutation
 
 LEVEL = 1e-7

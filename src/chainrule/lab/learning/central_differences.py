@@ -14,10 +14,10 @@ import torch
 from torch import Tensor
 from torch.func import grad, vmap
 
+from chainrule.autodiff.backpropagation import Layer, delta_squared, gradients
+from chainrule.autodiff.curvature import Function, flattened
 from chainrule.lab.claim import Picture, Verdict
 from chainrule.learning import losses
-from chainrule.learning.backpropagation import Layer, delta_squared, gradients
-from chainrule.learning.curvature import Function, flattened
 from chainrule.models.feedforward.mlp import MLP
 
 LARGEST = 0.1

@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from chainrule.lab.claim import Picture, Verdict
-from chainrule.learning.optimisers import optimiser
+from chainrule.learning.optimizers import optimiser
 
 BOUND = 1e-10
 BETAS = (0.5, 0.9, 0.95)

@@ -13,9 +13,9 @@ import torch
 from torch import Tensor
 from torch.func import vmap
 
+from chainrule.autodiff.curvature import flattened, gradient_descent, largest_curvature
 from chainrule.lab.claim import Picture, Verdict
 from chainrule.learning import losses
-from chainrule.learning.curvature import flattened, gradient_descent, largest_curvature
 from chainrule.models.feedforward.linear_regression import LinearRegression
 
 BOUND = 1e-9

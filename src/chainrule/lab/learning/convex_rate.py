@@ -12,11 +12,11 @@ better one than 1/(4T + 2) exists, as the valleys show. L "Convexity", footnote.
 import torch
 from torch import Tensor
 
-from chainrule.data.moons import sample
+from chainrule.autodiff.curvature import Function, gradient_descent
+from chainrule.data.datasets.moons import sample
 from chainrule.lab.claim import Picture, Verdict
-from chainrule.lab.learning.smooth import huber
+from chainrule.lab.helpers.smooth import huber
 from chainrule.learning import losses
-from chainrule.learning.curvature import Function, gradient_descent
 
 ROUNDING = 1e-9
 STEPS = (1, 2, 5, 10, 20, 50, 100, 200)

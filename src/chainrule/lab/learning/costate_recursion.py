@@ -14,8 +14,8 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from chainrule.autodiff.backpropagation import Block, Layer, automatic, costates, dense, states
 from chainrule.lab.claim import Picture, Verdict
-from chainrule.learning.backpropagation import Block, Layer, automatic, costates, dense, states
 
 BOUND = 1e-12
 

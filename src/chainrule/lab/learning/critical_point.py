@@ -14,9 +14,9 @@ from collections.abc import Sequence
 import torch
 from torch.func import grad, vmap
 
+from chainrule.autodiff.curvature import gradient_descent
 from chainrule.lab.claim import Picture, Verdict
-from chainrule.lab.learning.smooth import Smooth, huber, sigmoid_unit
-from chainrule.learning.curvature import gradient_descent
+from chainrule.lab.helpers.smooth import Smooth, huber, sigmoid_unit
 
 ALLOWED = (10, 30, 100, 300, 1000)  # steps; ε follows
 

@@ -12,10 +12,10 @@ of ‖θ*‖, L is right to 1e-12, and T factors of at most 1.4 each add a few 1
 import torch
 from torch import Tensor
 
+from chainrule.autodiff.curvature import flattened, gradient_descent, largest_curvature
 from chainrule.errors import InputError
 from chainrule.lab.claim import Picture, Verdict
 from chainrule.learning import losses
-from chainrule.learning.curvature import flattened, gradient_descent, largest_curvature
 from chainrule.models.feedforward.linear_regression import LinearRegression
 
 BOUND = 1e-8

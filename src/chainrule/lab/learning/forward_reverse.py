@@ -16,10 +16,10 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
+from chainrule.autodiff.backpropagation import Layer, costates, dense, forward, states, tangents
 from chainrule.errors import InputError
 from chainrule.lab.claim import Picture, Verdict
 from chainrule.lab.learning.backward_cost import counted
-from chainrule.learning.backpropagation import Layer, costates, dense, forward, states, tangents
 
 ROUNDING = 1e-12
 BLOCKS = [dense("tanh"), dense("tanh"), dense("identity")]

@@ -15,7 +15,7 @@ import torch
 from torch import nn
 
 from chainrule.lab.claim import Picture, Verdict
-from chainrule.learning.optimisers import optimiser
+from chainrule.learning.optimizers import optimiser
 
 GOAL = 1e-3
 RATES = [0.05, 0.1, 0.2, 0.4, 0.7, 1.0, 1.3, 1.6, 1.75, 1.85, 1.92, 1.96, 1.98]

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from chainrule.lab.claim import Picture, Verdict
-from chainrule.learning.optimisers import optimiser
+from chainrule.learning.optimizers import optimiser
 
 GOAL = 1e-6
 

@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 from torch.func import hessian, vmap
 
+from chainrule.autodiff.curvature import gradient_descent
 from chainrule.lab.claim import Picture, Verdict
-from chainrule.learning.curvature import gradient_descent
 
 WEAKEST = 0.3  # σ_m(A), where σ₁(A) = 1
 MU = 0.4 * WEAKEST**2

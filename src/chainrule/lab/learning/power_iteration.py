@@ -13,10 +13,10 @@ many as there are weights. von Mises and Pollaczek-Geiringer (1929), Pearlmutter
 import torch
 from torch.func import hessian
 
-from chainrule.data.moons import sample
+from chainrule.autodiff.curvature import flattened, largest_curvature
+from chainrule.data.datasets.moons import sample
 from chainrule.lab.claim import Picture, Verdict
 from chainrule.learning import losses
-from chainrule.learning.curvature import flattened, largest_curvature
 from chainrule.models.feedforward.mlp import MLP
 
 BOUND = 1e-9

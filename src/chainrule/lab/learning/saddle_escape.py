@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from chainrule.lab.claim import Picture, Verdict
-from chainrule.learning.optimisers import optimiser
+from chainrule.learning.optimizers import optimiser
 
 BOUND = 1e-9
 RATE = 0.02

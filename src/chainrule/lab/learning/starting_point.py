@@ -13,9 +13,9 @@ import torch
 from torch import Tensor
 from torch.func import grad
 
+from chainrule.autodiff.curvature import gradient_descent
 from chainrule.lab.claim import Picture, Verdict
 from chainrule.learning import losses
-from chainrule.learning.curvature import gradient_descent
 
 GRID = torch.arange(-1, 8, 1e-3, dtype=torch.float64) + 3e-4  # the root θ = 2 lies between
 STEPS = 500

@@ -12,9 +12,9 @@ instead of ≤, which holds along that axis only, and ‖h‖² for ‖∇h‖²
 import torch
 from torch.func import grad
 
+from chainrule.autodiff.curvature import gradient_descent
 from chainrule.lab.claim import Picture, Verdict
-from chainrule.lab.learning.smooth import Smooth, sigmoid_unit
-from chainrule.learning.curvature import gradient_descent
+from chainrule.lab.helpers.smooth import Smooth, sigmoid_unit
 
 ROUNDING = 1e-9
 RATES = [step / 8 for step in range(1, 17)]  # times 1/L

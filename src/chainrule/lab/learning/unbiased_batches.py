@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from chainrule.lab.claim import Picture, Verdict
-from chainrule.lab.learning.minibatch import Problem, problem
+from chainrule.lab.helpers.minibatch import Problem, problem
 
 BOUND = 1e-12
 SIZES = (1, 2, 3, 5)

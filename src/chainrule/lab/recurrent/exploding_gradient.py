@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from chainrule.lab.claim import Picture, Verdict
-from chainrule.lab.recurrent.jacobians import network, through
+from chainrule.lab.helpers.jacobians import network, through
 
 BOUND = 1e-10
 LARGEST = 1.25

@@ -14,7 +14,7 @@ from itertools import product
 import torch
 
 from chainrule.lab.claim import Picture, Verdict
-from chainrule.lab.recurrent.jacobians import network, through
+from chainrule.lab.helpers.jacobians import network, through
 
 BOUND = 1 + 1e-12
 LARGEST = (0.5, 0.8, 0.95)

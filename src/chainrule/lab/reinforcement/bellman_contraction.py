@@ -11,8 +11,8 @@ Bellman (1957); Banach (1922); Puterman (1994), proposition 6.2.4.
 
 import torch
 
+from chainrule.environments.grid_world import GridWorld
 from chainrule.lab.claim import Picture, Verdict
-from chainrule.models.reinforcement.grid_world import GridWorld
 from chainrule.models.reinforcement.mdp import MDP, random_mdp
 from chainrule.models.reinforcement.value_iteration import solve
 

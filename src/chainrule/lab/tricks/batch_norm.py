@@ -11,7 +11,7 @@ difference, 1 + |E f| / s. Ioffe and Szegedy (2015).
 import torch
 
 from chainrule.lab.claim import Picture, Verdict
-from chainrule.nn.normalisation import BatchNorm
+from chainrule.nn.normalization import BatchNorm
 
 BOUND = 1e-12
 

@@ -16,7 +16,7 @@ from torch import Tensor
 from chainrule.errors import InputError
 from chainrule.lab.claim import Picture, Verdict
 from chainrule.learning.losses import squared
-from chainrule.nn.normalisation import BatchNorm
+from chainrule.nn.normalization import BatchNorm
 
 BOUND = 1e-11
 LENGTHS = torch.logspace(-3, 3, 13, dtype=torch.float64)

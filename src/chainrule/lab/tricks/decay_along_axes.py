@@ -13,11 +13,11 @@ Krogh and Hertz (1992).
 import torch
 from torch import Tensor
 
-from chainrule.data import diabetes
+from chainrule.data.datasets import diabetes
 from chainrule.errors import InputError
 from chainrule.lab.claim import Picture, Verdict
 from chainrule.learning.losses import squared
-from chainrule.learning.optimisers import optimiser
+from chainrule.learning.optimizers import optimiser
 from chainrule.models.feedforward.linear_regression import LinearRegression, centred
 
 BOUND = 1e-9

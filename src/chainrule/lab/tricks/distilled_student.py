@@ -16,13 +16,13 @@ import torch
 from scipy.stats import t
 from torch import Tensor
 
-from chainrule.data import digits
+from chainrule.data.datasets import digits
 from chainrule.data.splits import Split
 from chainrule.errors import InputError
 from chainrule.lab.claim import Picture, Verdict
 from chainrule.learning.distillation import distilling
 from chainrule.learning.metrics import error
-from chainrule.learning.objective import CLASSES, Objective
+from chainrule.learning.tasks import CLASSES, Objective
 from chainrule.models.feedforward.mlp import MLP
 from chainrule.training import Settings, fit_many, outputs, train
 

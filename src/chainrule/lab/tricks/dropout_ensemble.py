@@ -16,7 +16,7 @@ from torch import Tensor
 
 from chainrule.errors import InputError
 from chainrule.lab.claim import Picture, Verdict
-from chainrule.lab.tricks.masks import MOST, every_mask, given, probabilities
+from chainrule.lab.helpers.masks import MOST, every_mask, given, probabilities
 from chainrule.models.feedforward.mlp import MLP
 
 BOUND = 1e-12

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from chainrule.errors import InputError
 from chainrule.lab.claim import Picture, Verdict
-from chainrule.lab.tricks.masks import MOST, every_mask, given, probabilities
+from chainrule.lab.helpers.masks import MOST, every_mask, given, probabilities
 from chainrule.learning.losses import squared
 from chainrule.models.feedforward.mlp import MLP
 

@@ -16,9 +16,9 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from chainrule.autodiff.curvature import gradient_descent
 from chainrule.lab.claim import Picture, Verdict
 from chainrule.lab.tricks.decay_along_axes import regression
-from chainrule.learning.curvature import gradient_descent
 from chainrule.learning.losses import squared
 from chainrule.models.feedforward.linear_regression import LinearRegression
 from chainrule.models.feedforward.ridge_regression import RidgeRegression

@@ -17,7 +17,7 @@ from itertools import combinations
 import torch
 from torch import Tensor
 
-from chainrule.data import digits
+from chainrule.data.datasets import digits
 from chainrule.errors import InputError
 from chainrule.lab.claim import Picture, Verdict
 from chainrule.learning.losses import Loss, cross_entropy, squared

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from chainrule.lab.claim import Picture, Verdict
-from chainrule.nn.normalisation import BatchNorm, LayerNorm
+from chainrule.nn.normalization import BatchNorm, LayerNorm
 
 BOUND = 1e-12
 SIZES = (2, 4, 8, 16, 32, 64, 128, 256, 512)

@@ -9,9 +9,9 @@ import torch
 from scipy.stats import t
 from torch import Tensor
 
-from chainrule.data import diabetes
+from chainrule.data.datasets import diabetes
 from chainrule.errors import InputError
-from chainrule.learning.objective import Augment
+from chainrule.learning.tasks import Augment
 from chainrule.models.feedforward.linear_regression import LinearRegression, centred
 from chainrule.models.feedforward.ridge_regression import RidgeRegression
 

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from chainrule.lab.claim import Picture, Verdict
-from chainrule.nn.initialisation import initialise
+from chainrule.nn.initialization import initialise
 
 BOUND = 1e-12
 

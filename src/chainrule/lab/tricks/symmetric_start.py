@@ -11,7 +11,7 @@ the same in exact arithmetic; double precision errs by 1e-16, which a few hundre
 import torch
 from torch import Tensor
 
-from chainrule.data import moons
+from chainrule.data.datasets import moons
 from chainrule.lab.claim import Picture, Verdict
 from chainrule.models.feedforward.mlp import MLP
 from chainrule.training import Settings, train

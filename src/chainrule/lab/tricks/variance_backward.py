@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from chainrule.lab.claim import Picture, Verdict
-from chainrule.lab.tricks.signals import (
+from chainrule.lab.helpers.signals import (
     ERRORS,
     WIDTHS,
     by_layer,

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from chainrule.errors import InputError
 from chainrule.lab.claim import Picture, Verdict
-from chainrule.lab.tricks.signals import (
+from chainrule.lab.helpers.signals import (
     ERRORS,
     WIDTHS,
     by_layer,

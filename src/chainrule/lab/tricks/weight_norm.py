@@ -16,8 +16,8 @@ from torch import Tensor, nn
 
 from chainrule.lab.claim import Picture, Verdict
 from chainrule.learning.losses import squared
-from chainrule.learning.optimisers import optimiser
-from chainrule.nn.normalisation import WeightNormLinear, weight_norm_gradient
+from chainrule.learning.optimizers import optimiser
+from chainrule.nn.normalization import WeightNormLinear, weight_norm_gradient
 
 BOUND = 1e-11
 RATES = (0.25, 0.5, 1.0)

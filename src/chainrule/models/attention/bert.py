@@ -27,9 +27,9 @@ from chainrule.errors import InputError
 from chainrule.nn.attention import padding_mask
 from chainrule.nn.dropout import dropout as dropped
 from chainrule.nn.positions import LearntPositions, rotation, sinusoidal
-from chainrule.nn.published import load_published as fit
-from chainrule.nn.renaming import opened, stacked, without
 from chainrule.nn.transformer_block import Block, draw_weights
+from chainrule.pretrained.loading import load_published as fit
+from chainrule.pretrained.state_dict_rules import opened, stacked, without
 
 PADDING = 0
 EPS = 1e-12

@@ -19,9 +19,9 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from chainrule.models.attention.bert import BERT, EPS, WITHIN, published
-from chainrule.nn.published import load_published as fit
-from chainrule.nn.renaming import opened, untied
 from chainrule.nn.transformer_block import draw_weights
+from chainrule.pretrained.loading import load_published as fit
+from chainrule.pretrained.state_dict_rules import opened, untied
 
 
 class Answers(NamedTuple):

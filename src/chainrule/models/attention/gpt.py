@@ -27,13 +27,13 @@ from torch import Tensor, nn
 from chainrule.errors import InputError
 from chainrule.nn.activations import Activation
 from chainrule.nn.attention import Memory
-from chainrule.nn.counting import evaluating
 from chainrule.nn.decoding import sample
 from chainrule.nn.dropout import dropout as dropped
 from chainrule.nn.positions import LearntPositions
-from chainrule.nn.published import load_published as fit
-from chainrule.nn.renaming import opened, untied, without
+from chainrule.nn.profile import evaluating
 from chainrule.nn.transformer_block import Block, draw_weights
+from chainrule.pretrained.loading import load_published as fit
+from chainrule.pretrained.state_dict_rules import opened, untied, without
 
 Memories = tuple[Memory, ...]
 """Keys and values of each block."""

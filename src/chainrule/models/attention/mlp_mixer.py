@@ -17,7 +17,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from chainrule.errors import InputError
-from chainrule.nn.initialisation import initialise
+from chainrule.nn.initialization import initialise
 from chainrule.nn.patches import check_images, grid, patches
 from chainrule.nn.transformer_block import FeedForward, Skip
 

@@ -23,10 +23,10 @@ from torch import Tensor, nn
 
 from chainrule.errors import InputError
 from chainrule.nn.attention import CrossAttention, Memory, SelfAttention, padding_mask
-from chainrule.nn.counting import evaluating
 from chainrule.nn.decoding import Ends, beam_search, greedy
 from chainrule.nn.dropout import dropout as dropped
 from chainrule.nn.positions import frequencies, sinusoidal
+from chainrule.nn.profile import evaluating
 from chainrule.nn.transformer_block import Block, FeedForward, Skip
 
 PADDING = 0

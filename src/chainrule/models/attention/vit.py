@@ -26,12 +26,12 @@ from torch import Tensor, nn
 from chainrule.errors import InputError
 from chainrule.nn.attention import attention_maps
 from chainrule.nn.dropout import dropout as dropped
-from chainrule.nn.initialisation import initialise
+from chainrule.nn.initialization import initialise
 from chainrule.nn.patches import check_images, grid, patches
 from chainrule.nn.positions import LearntPositions
-from chainrule.nn.published import load_published as fit
-from chainrule.nn.renaming import opened, stacked, without
 from chainrule.nn.transformer_block import Block
+from chainrule.pretrained.loading import load_published as fit
+from chainrule.pretrained.state_dict_rules import opened, stacked, without
 
 EPS = 1e-12
 

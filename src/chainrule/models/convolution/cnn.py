@@ -24,7 +24,7 @@ from chainrule.errors import InputError
 from chainrule.models.feedforward.mlp import MLP
 from chainrule.nn.activations import activation as activation_named
 from chainrule.nn.dropout import dropout as dropped
-from chainrule.nn.initialisation import initialise
+from chainrule.nn.initialization import initialise
 
 NORMS = {None: nn.Identity, "batch": nn.BatchNorm2d}
 

@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from chainrule.errors import InputError
 from chainrule.models.feedforward.mlp import MLP
 from chainrule.nn.activations import activation as activation_named
-from chainrule.nn.initialisation import initialise
+from chainrule.nn.initialization import initialise
 
 POOLINGS: dict[str, Callable[[Tensor, int], Tensor]] = {
     "max": F.max_pool2d,

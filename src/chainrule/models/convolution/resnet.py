@@ -23,8 +23,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from chainrule.errors import InputError
-from chainrule.nn.initialisation import initialise
-from chainrule.nn.published import load_published as fit
+from chainrule.nn.initialization import initialise
+from chainrule.pretrained.loading import load_published as fit
 
 Shortcut = Callable[[int, int, int], nn.Module | None]
 """(channels in, channels out, stride) → S, or None for no shortcut."""

@@ -18,7 +18,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from chainrule.errors import InputError
-from chainrule.nn.initialisation import initialise
+from chainrule.nn.initialization import initialise
 
 
 class UNet(nn.Module):

@@ -14,7 +14,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from chainrule.nn.activations import activation as activation_named
-from chainrule.nn.initialisation import initialise
+from chainrule.nn.initialization import initialise
 
 
 class DenselyConnected(nn.Module):

@@ -20,8 +20,8 @@ from torch import Tensor, nn
 from chainrule.errors import InputError
 from chainrule.nn.activations import activation as activation_named
 from chainrule.nn.dropout import dropout
-from chainrule.nn.initialisation import initialise
-from chainrule.nn.normalisation import WeightNormLinear
+from chainrule.nn.initialization import initialise
+from chainrule.nn.normalization import WeightNormLinear
 
 NORMS = {
     None: nn.Identity,

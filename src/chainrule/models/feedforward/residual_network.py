@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from chainrule.nn.activations import Activation
 from chainrule.nn.activations import activation as activation_named
-from chainrule.nn.initialisation import initialise
+from chainrule.nn.initialization import initialise
 
 
 class ResidualLayer(nn.Module):

@@ -25,7 +25,7 @@ from torch.nn import init
 from chainrule.errors import InputError
 from chainrule.graphs import Graph, undirected
 from chainrule.nn.dropout import dropout
-from chainrule.nn.initialisation import initialise
+from chainrule.nn.initialization import initialise
 from chainrule.nn.laplacian import with_loops
 from chainrule.nn.on_graph import OnGraph
 from chainrule.nn.sparse import Dense, Matrix, Sparse, matrix, summed

@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from chainrule.errors import InputError
 from chainrule.graphs import Graph, undirected
 from chainrule.nn.dropout import dropout
-from chainrule.nn.initialisation import initialise
+from chainrule.nn.initialization import initialise
 from chainrule.nn.laplacian import coupling
 from chainrule.nn.on_graph import OnGraph
 from chainrule.nn.sparse import Matrix, Sparse, matrix

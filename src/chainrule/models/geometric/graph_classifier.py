@@ -19,7 +19,7 @@ from chainrule.errors import InputError
 from chainrule.graphs import Graph, undirected, union
 from chainrule.models.geometric.message_passing import AGGREGATIONS, Messages, aggregate
 from chainrule.nn.dropout import dropout
-from chainrule.nn.initialisation import initialise
+from chainrule.nn.initialization import initialise
 from chainrule.nn.on_graph import OnGraphs
 
 

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from chainrule.errors import InputError
 from chainrule.graphs import Graph, undirected
 from chainrule.nn.dropout import dropout
-from chainrule.nn.initialisation import initialise
+from chainrule.nn.initialization import initialise
 from chainrule.nn.on_graph import Held, OnGraph
 
 AGGREGATIONS = ("sum", "mean", "max")

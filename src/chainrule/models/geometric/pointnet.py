@@ -24,11 +24,11 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from chainrule.errors import InputError
+from chainrule.nn.aux_losses import add_to_loss
+from chainrule.nn.chunked import in_pieces
 from chainrule.nn.dropout import dropout
-from chainrule.nn.initialisation import initialise
-from chainrule.nn.pieces import in_pieces
+from chainrule.nn.initialization import initialise
 from chainrule.nn.pooled_layer import PooledLayer
-from chainrule.nn.side_losses import add_to_loss
 
 PENALTY = 1e-3  # λ of the paper
 AT_ONCE = 64  # clouds of a large batch that are evaluated at a time

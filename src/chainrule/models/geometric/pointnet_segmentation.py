@@ -17,8 +17,8 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from chainrule.models.geometric.pointnet import PointFeatures, Points, layers, pointwise
-from chainrule.nn.initialisation import initialise
-from chainrule.nn.pieces import in_pieces
+from chainrule.nn.chunked import in_pieces
+from chainrule.nn.initialization import initialise
 
 AT_ONCE = 64  # clouds of a large batch that are evaluated at a time
 

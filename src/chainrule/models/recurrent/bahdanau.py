@@ -23,7 +23,7 @@ from chainrule.errors import InputError
 from chainrule.models.recurrent.gru import GRU
 from chainrule.models.recurrent.seq2seq import PADDING, Fed, lengths_of, without_empty_steps
 from chainrule.nn.dropout import dropout as dropped
-from chainrule.nn.initialisation import initialise
+from chainrule.nn.initialization import initialise
 from chainrule.nn.sequences import turned_round
 
 

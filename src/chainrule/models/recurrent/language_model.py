@@ -21,7 +21,7 @@ from chainrule.models.recurrent.layers import network
 from chainrule.models.recurrent.recurrent import State, parts
 from chainrule.nn.decoding import sample
 from chainrule.nn.dropout import dropout as dropped
-from chainrule.nn.initialisation import initialise
+from chainrule.nn.initialization import initialise
 
 
 class LanguageModel(nn.Module):

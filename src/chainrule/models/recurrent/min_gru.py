@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from chainrule.models.recurrent.recurrent import Recurrent
 from chainrule.models.recurrent.sequence_classifier import SequenceClassifier
-from chainrule.nn.initialisation import initialise
+from chainrule.nn.initialization import initialise
 from chainrule.nn.scan import scan
 
 LONGEST = 1000.0  # steps after which the slowest unit has forgotten half

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from chainrule.models.recurrent.min_gru import half_lives, keeping
 from chainrule.models.recurrent.recurrent import Recurrent
 from chainrule.models.recurrent.sequence_classifier import SequenceClassifier
-from chainrule.nn.initialisation import initialise
+from chainrule.nn.initialization import initialise
 from chainrule.nn.scan import scan
 
 

@@ -24,7 +24,7 @@ from chainrule.models.recurrent.recurrent import Recurrent, State
 from chainrule.models.recurrent.sequence_classifier import SequenceClassifier
 from chainrule.models.recurrent.stacked import Stacked
 from chainrule.nn.dropout import dropout
-from chainrule.nn.initialisation import initialise
+from chainrule.nn.initialization import initialise
 from chainrule.nn.sequences import without_padding
 
 WIDER = 2  # the MLP's hidden layer, in widths

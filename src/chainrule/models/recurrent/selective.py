@@ -20,7 +20,7 @@ from torch import Tensor, nn
 
 from chainrule.models.recurrent.recurrent import Recurrent
 from chainrule.models.recurrent.sequence_classifier import SequenceClassifier
-from chainrule.nn.initialisation import initialise
+from chainrule.nn.initialization import initialise
 from chainrule.nn.scan import scan
 
 FINEST, COARSEST = 1e-3, 1e-1  # Δ at the start

@@ -20,7 +20,7 @@ from chainrule.errors import InputError
 from chainrule.models.recurrent.layers import network
 from chainrule.models.recurrent.recurrent import Recurrent, State, parts, together
 from chainrule.nn.dropout import dropout as dropped
-from chainrule.nn.initialisation import initialise
+from chainrule.nn.initialization import initialise
 
 PADDING = 0
 

@@ -14,7 +14,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from chainrule.models.recurrent.recurrent import Recurrent
-from chainrule.nn.initialisation import initialise
+from chainrule.nn.initialization import initialise
 
 
 class SequenceClassifier(nn.Module):

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from chainrule.models.recurrent.elman import Elman
 from chainrule.models.recurrent.recurrent import Recurrent
-from chainrule.nn.initialisation import initialise
+from chainrule.nn.initialization import initialise
 from chainrule.nn.sequences import without_padding
 
 

@@ -18,7 +18,7 @@ from chainrule.errors import InputError
 from chainrule.models.recurrent.layers import network
 from chainrule.models.recurrent.seq2seq import PADDING, lengths_of, without_empty_steps
 from chainrule.nn.dropout import dropout as dropped
-from chainrule.nn.initialisation import initialise
+from chainrule.nn.initialization import initialise
 
 
 class TextClassifier(nn.Module):

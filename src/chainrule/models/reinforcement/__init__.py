@@ -2,8 +2,6 @@
 
 from chainrule.models.reinforcement.double_dqn import DoubleDQN
 from chainrule.models.reinforcement.dqn import DQN
-from chainrule.models.reinforcement.grid_world import GridWorld
-from chainrule.models.reinforcement.inventory import Inventory
 from chainrule.models.reinforcement.mdp import MDP
 from chainrule.models.reinforcement.policy_iteration import PolicyIteration
 from chainrule.models.reinforcement.q_learning import QLearning
@@ -14,8 +12,6 @@ __all__ = [
     "DQN",
     "MDP",
     "DoubleDQN",
-    "GridWorld",
-    "Inventory",
     "PolicyIteration",
     "QLearning",
     "Sarsa",

@@ -1,0 +1,1 @@
+"""The course's own derivatives: backpropagation by hand, curvature, computation graphs."""

@@ -1,0 +1,110 @@
+"""Tables of figures, made to fit 80 columns."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from chainrule.console.output import figure
+
+SPLITS = ("train", "validation", "test")
+COSTS = ("parameters", "multiply_adds")
+NAME = 20  # letters of a layer's name in one line
+
+
+def names_table(title: str, rows: Sequence[tuple[str, str]]) -> Table:
+    """Names and what they are."""
+    table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", show_header=False)
+    table.add_column("name", style="bold", no_wrap=True)
+    table.add_column("what it is")
+    for name, what in rows:
+        table.add_row(name, what.removeprefix("Claim: "))
+    return table
+
+
+def facts_table(rows: Sequence[tuple[str, str]]) -> Table:
+    """A thing's properties, one a line."""
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    table.add_column("what", style="bold", no_wrap=True)
+    table.add_column("value")
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def layers_table(layers: Sequence[Mapping[str, Any]], shown: Sequence[Mapping[str, Any]]) -> Table:
+    """What each layer gives and costs; `shown` is the table of `layers` with some rows joined."""
+    table = Table(box=box.SIMPLE_HEAD, show_footer=True)
+    table.add_column("layer", "all", style="bold", overflow="fold")
+    table.add_column("kind", f"{len(layers)} layer{'s' * (len(layers) != 1)}", overflow="fold")
+    table.add_column("output", justify="right")
+    for cost in COSTS:
+        total = f"{sum(layer[cost] for layer in layers):,}"
+        table.add_column(cost.replace("_", "-"), total, justify="right", no_wrap=True)
+    for row in shown:
+        output = "?" if row["output"] is None else "×".join(map(str, row["output"])) or "1"
+        costs = (f"{row[cost]:,}" for cost in COSTS)
+        table.add_row(Text(folded(row["name"]) or "(itself)"), row["kind"], output, *costs)
+    return table
+
+
+def folded(name: str) -> str:
+    """The name of a part; a long one goes on in the next line, from a dot on."""
+    place = name.rfind(".", 0, NAME + 1)
+    return name if len(name) <= NAME or place < 0 else f"{name[:place]}\n {name[place:]}"
+
+
+def result_table(result: Mapping[str, Any]) -> Table:
+    """This run beside other methods on the same data and the published figures."""
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("", no_wrap=True)
+    for split in SPLITS:
+        table.add_column(split, justify="right")
+    _add_method(table, result["recipe"], result["metrics"])
+    for name, metrics in result["compared"].items():
+        _add_method(table, name, metrics)
+    for published in result["published"]:
+        split, _, metric = published["metric"].partition(" ")
+        cells = [figure(metric, published["value"]) if split == s else "" for s in SPLITS]
+        table.add_row(Text(f"{metric} in {published['source']}", "italic"), *cells)
+    return table
+
+
+def _add_method(table: Table, name: str, metrics: Mapping[str, Mapping[str, float]]) -> None:
+    """One row per metric; the method's name heads them."""
+    table.add_row(Text(name, "bold"))
+    measured = list(dict.fromkeys(metric for split in metrics.values() for metric in split))
+    for metric in measured:
+        cells = (
+            figure(metric, metrics[s][metric]) if metric in metrics.get(s, {}) else ""
+            for s in SPLITS
+        )
+        table.add_row(f"  {metric}", *cells)
+    table.add_section()
+
+
+def predictions_table(rows: Sequence[Mapping[str, str]]) -> Table:
+    """One row per example."""
+    table = Table(box=box.SIMPLE_HEAD)
+    for column in rows[0]:
+        table.add_column(column, justify="left" if column == "input" else "right")
+    for row in rows:
+        table.add_row(*map(Text, row.values()))
+    return table
+
+
+def verdict_table(verdicts: Mapping[str, Mapping[str, Any]]) -> Table:
+    """Claims with what was predicted and what was found."""
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("claim", no_wrap=True)
+    table.add_column("predicted")
+    table.add_column("measured", justify="right")
+    table.add_column("", no_wrap=True)
+    for name, verdict in verdicts.items():
+        failed = ", ".join(map(str, verdict["failed"])) if verdict.get("seeds", 1) > 1 else ""
+        fails = Text(f"FAILS (seeds {failed})" if failed else "FAILS", "bold red")
+        holds = Text("holds", "green") if verdict["holds"] else fails
+        table.add_row(name, verdict["predicted"], figure("", verdict["measured"]), holds)
+    return table

@@ -1,0 +1,1 @@
+"""The data sets, one per file: each has `ABOUT` and `load`."""

@@ -1,0 +1,116 @@
+"""UD English EWT: sentences from the web, each word with its part of speech.
+
+Weblogs, newsgroups, e-mails, reviews and answers, cut into words by hand and marked with the 17
+universal tags: 12,544 sentences to learn from, 2,001 for validation, 2,077 to test. x holds the
+numbers of the lower-case words, y the tags, both filled up with 0; words seen once are unknown.
+`sentences` gives the words as they are. The split is the publishers'; the seed has nothing to draw.
+"""
+
+import gzip
+import re
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from torch import Tensor
+
+from chainrule.data import cache
+from chainrule.data.splits import About, Split, Splits
+from chainrule.data.text.vocabulary import UNKNOWN, padded, word_vocabulary
+
+ABOUT = About(
+    task="tagging",
+    source="https://raw.githubusercontent.com/UniversalDependencies/UD_English-EWT/master/",
+    licence="CC BY-SA 4.0",
+    citation="Silveira, Dozat, de Marneffe, Bowman, Connor, Bauer and Manning (2014), A Gold "
+    "Standard Dependency Corpus for English",
+    shapes="x (n, 159) words; y (n, 159) tags; 12,544 / 2,001 / 2,077",
+)
+PARTS = {"train": "train", "validation": "dev", "test": "test"}
+NONE = "<pad>"
+TAGS = (
+    *(NONE, "ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM"),
+    *("PART", "PRON", "PROPN", "PUNCT", "SCONJ", "SYM", "VERB", "X"),
+)
+COLUMNS = 10
+FORM, UPOS = 1, 3
+CUT = re.compile(
+    r"\w+(?=n['’]t\b)|n['’]t\b|['’](?:s|re|ve|ll|d|m)\b"  # do n't, it 's
+    r"|https?://\S+|[\w.+-]+@[\w.-]+\w"
+    r"|\d+(?:[.,:/]\d+)+|(?:[A-Za-z]\.){2,}|(?-i:Mr|Mrs|Ms|Dr|St|[A-HJ-Z])\.(?=\s+\w)"  # 3.50, U.S.
+    r"|\w+|\.{2,}|-{2,}|[^\w\s]",
+    re.IGNORECASE,
+)
+LEAST = 2  # times a word must have been seen in training to be known
+
+
+class Sentence(NamedTuple):
+    """Words, the number of each one's tag, the sentence as it was written, and its document."""
+
+    words: list[str]
+    tags: list[int]
+    text: str
+    document: int
+
+
+def load(folder: Path | None = None, seed: int = 0) -> Splits:
+    parts = sentences(folder)
+    lower = {name: [[w.lower() for w in s.words] for s in part] for name, part in parts.items()}
+    vocabulary = word_vocabulary(lower["train"], least=LEAST)
+    number = vocabulary.numbers.get
+    longest = max(len(s.words) for part in parts.values() for s in part)
+
+    def split(name: str) -> Split:
+        x: Tensor = padded([[number(w, UNKNOWN) for w in row] for row in lower[name]], longest)
+        return Split(x, padded([s.tags for s in parts[name]], longest))
+
+    return Splits(split("train"), split("validation"), split("test"), TAGS)
+
+
+def cut(text: str) -> list[str]:
+    """A sentence in words as the set cuts them, mostly: don't is do n't."""
+    return CUT.findall(text)
+
+
+def sentences(folder: Path | None = None) -> dict[str, list[Sentence]]:
+    """The sentences of each part, in their order."""
+    return {name: read(path_of(part, folder)) for name, part in PARTS.items()}
+
+
+def path_of(part: str, folder: Path | None) -> Path:
+    """The file as it is published, or packed by gzip."""
+    name = f"en_ewt-ud-{part}.conllu"
+    packed = cache.folder(folder) / "ud_english_ewt" / f"{name}.gz"
+    if packed.is_file():
+        return packed
+    return cache.fetch(f"ud_english_ewt/{name}", ABOUT.source + name, None, folder)
+
+
+def read(path: Path) -> list[Sentence]:
+    """CoNLL-U: a word a line, ten columns, an empty line behind every sentence."""
+    try:
+        content = path.read_bytes()
+        text = (gzip.decompress(content) if path.suffix == ".gz" else content).decode()
+        found, document = [], 0
+        for block in text.strip().split("\n\n"):
+            lines = block.split("\n")
+            document += any(line.startswith("# newdoc") for line in lines)
+            found.append(sentence(lines, document))
+    except (OSError, EOFError, zlib.error, ValueError) as error:
+        raise cache.damaged(path, str(error)) from error
+    return found
+
+
+def sentence(lines: Sequence[str], document: int) -> Sentence:
+    """The words 1, 2, …; ranges such as 1-2 (don't) and empty words such as 8.1 are left out."""
+    rows = [line.split("\t") for line in lines if not line.startswith("#")]
+    if not all(len(row) == COLUMNS for row in rows):
+        raise ValueError(f"expected {COLUMNS} columns, got {lines[-1]!r}")
+    words = [row for row in rows if row[0].isdecimal()]
+    strange = {row[UPOS] for row in words} - {*TAGS[1:]}
+    if strange or not words:
+        raise ValueError(f"expected words with universal tags, got {', '.join(strange) or 'none'}")
+    forms = [row[FORM] for row in words]
+    text = next((line[9:] for line in lines if line.startswith("# text = ")), " ".join(forms))
+    return Sentence(forms, [TAGS.index(row[UPOS]) for row in words], text, document)

@@ -1,0 +1,151 @@
+"""ModelNet10: 4,899 pieces of furniture as clouds of points.
+
+A cloud has 1,024 points in the cube [-1, 1]³, the third axis pointing up. Read from the official
+archive of meshes, points are drawn on the faces, uniform by area, with normals where asked for.
+Where there is the file of voxels instead (occupancy of 30³ cells, of which an object fills 24³),
+they are the middles of filled cells that have an empty neighbour; 8 empty grids are left out. The
+authors' 908 test shapes are the test split; the seed draws the validation split out of the others.
+"""
+
+import zipfile
+import zlib
+from pathlib import Path
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Shaped, UInt8
+
+from chainrule.data import cache
+from chainrule.data.readers.point_encoders import PointEncoder, mesh_points, repeated
+from chainrule.data.splits import TEST_SEED, About, Split, Splits, draw
+from chainrule.errors import InputError
+
+ABOUT = About(
+    task="classification",
+    source="http://vision.princeton.edu/projects/2014/3DShapeNets/ModelNet10.zip",
+    licence="for academic use; the copyright of a model stays with its author",
+    citation="Wu et al. (2015), 3D ShapeNets: A Deep Representation for Volumetric Shapes, CVPR",
+    shapes="x (n, 1024, 3) in [-1, 1], or (n, 1024, 6); y 10 classes; 3,591 / 400 / 908",
+)
+CHECKSUM = "sha256:9d8679435fc07d1d26f13009878db164a7aa8ea5e7ea3c8880e42794b7307d51"
+ARCHIVE = "modelnet10/ModelNet10.zip"
+VOXELS = "modelnet10/modelnet10_voxel30.npz"
+SIZES = (3_991, 908)
+SIDE, CELLS = 30, 24  # cells of a grid, and of the longest side of an object in it
+POINTS = 1_024
+CLASSES = (
+    "bathtub",
+    "bed",
+    "chair",
+    "desk",
+    "dresser",
+    "monitor",
+    "night_stand",
+    "sofa",
+    "table",
+    "toilet",
+)
+
+
+def load(
+    folder: Path | None = None, seed: int = 0, validation: int = 400, normals: bool = False
+) -> Splits:
+    from_voxels = cache.folder(folder) / VOXELS
+    if from_voxels.is_file() and not (cache.folder(folder) / ARCHIVE).is_file():
+        if normals:
+            raise InputError(f"{from_voxels} has no normals; put the archive of meshes beside it")
+        rows = cache.decoded(from_voxels, read_voxels)
+        x = (2 * rows[:, 2:].astype(np.float32) + 1 - SIDE) / CELLS
+        x, cells = x.reshape(-1, POINTS, 3), CELLS
+    else:
+        rows = cache.decoded(cache.fetch(ARCHIVE, ABOUT.source, CHECKSUM, folder), read_archive)
+        x = rows[:, 2:].reshape(-1, POINTS, 6)[..., : 6 if normals else 3]
+        cells = 0
+    tested = rows[:, 1] == 1
+    x, y = np.ascontiguousarray(x, np.float32), rows[:, 0].astype(np.int64)
+    train, test = (
+        Split(torch.from_numpy(x[part]), torch.from_numpy(y[part])) for part in (~tested, tested)
+    )
+    rest, held = draw(train.y, validation, seed)
+    return Splits(
+        Split(train.x[rest], train.y[rest]),
+        Split(train.x[held], train.y[held]),
+        test,
+        CLASSES,
+        PointEncoder(POINTS, cells, normals),
+    )
+
+
+def read_voxels(path: Path) -> UInt8[np.ndarray, "shapes columns"]:
+    """Per shape: label, 1 for a test shape, then the cells (three numbers each) of its surface."""
+    parts = []
+    try:
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
+            for tested, name in enumerate(("train", "test")):
+                grids, y = archive[f"X_{name}"].astype(bool), archive[f"y_{name}"]
+                if grids.shape != (SIZES[tested], SIDE, SIDE, SIDE) or y.shape != grids.shape[:1]:
+                    raise cache.damaged(path, f"expected {SIZES[tested]} grids of {SIDE}³")
+                if y.min() < 0 or y.max() >= len(CLASSES):
+                    raise cache.damaged(path, "expected labels from 0 to 9")
+                filled = grids.any((1, 2, 3))
+                parts.append(surfaces(grids[filled], y[filled], tested))
+    except InputError:
+        raise
+    except Exception as error:  # a broken zip archive fails in many ways
+        raise cache.damaged(path, str(error)) from error
+    return np.concatenate(parts)
+
+
+def surfaces(
+    grids: Bool[np.ndarray, "n side side side"], y: Shaped[np.ndarray, " n"], tested: int
+) -> UInt8[np.ndarray, "n columns"]:
+    """The rows of these grids; cells are drawn from one fixed seed."""
+    generator = np.random.default_rng([TEST_SEED, tested])
+    rows = np.empty((len(grids), 2 + 3 * POINTS), np.uint8)
+    rows[:, 0], rows[:, 1] = y, tested
+    for row, shown in zip(rows, surface(grids), strict=True):
+        cells = np.argwhere(shown).astype(np.uint8)
+        row[2:] = repeated(cells, POINTS, generator).ravel()
+    return rows
+
+
+def surface(grids: Bool[np.ndarray, "n a b c"]) -> Bool[np.ndarray, "n a b c"]:
+    """Filled cells with an empty one at one of their six sides."""
+    inner = grids.copy()
+    around = np.pad(grids, ((0, 0), (1, 1), (1, 1), (1, 1)))
+    for axis in (1, 2, 3):
+        for step in (-1, 1):
+            inner &= np.roll(around, step, axis)[:, 1:-1, 1:-1, 1:-1]
+    return grids & ~inner
+
+
+def read_archive(path: Path) -> Float[np.ndarray, "shapes columns"]:
+    """Per mesh: label, 1 for a test shape, then place and normal of every point.
+
+    Nothing is unpacked to disk, and files that are not CLASS/train/*.off or CLASS/test/*.off are
+    not looked at.
+    """
+    rows: list[list[float]] = []
+    try:
+        with zipfile.ZipFile(path) as archive:
+            for tested, label, name in meshes(archive.namelist()):
+                text = archive.read(name).decode("utf-8")
+                generator = np.random.default_rng([TEST_SEED, len(rows)])
+                rows.append([label, tested, *mesh_points(text, POINTS, generator).ravel()])
+    except (zipfile.BadZipFile, OSError, EOFError, zlib.error, ValueError) as error:
+        raise cache.damaged(path, str(error)) from error
+    found = np.array(rows, np.float32)
+    if not len(found) or {0, 1} != set(found[:, 1]) or len(set(found[:, 0])) != len(CLASSES):
+        raise cache.damaged(path, "expected meshes of all ten classes in train/ and test/")
+    return found
+
+
+def meshes(names: list[str]) -> list[tuple[int, int, str]]:
+    """(1 for a test shape, label, name) of every mesh of the archive, in a fixed order."""
+    found = []
+    for name in names:
+        *_, kind, split, file = ("", "", *name.split("/"))
+        mesh = file.endswith(".off") and not file.startswith(".")
+        if mesh and kind in CLASSES and split in ("train", "test"):
+            found.append((int(split == "test"), CLASSES.index(kind), name))
+    return sorted(found)

@@ -1,0 +1,80 @@
+"""USPS zip codes: 9,298 digits cut from envelopes.
+
+Grey images of 16×16, ink bright on dark, moved from the published [-1, 1] to [0, 1]. The authors'
+2,007 test digits are the test split; the seed draws the 1,000 validation digits out of the 7,291
+others.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from chainrule.data import cache
+from chainrule.data.readers.encoders import ImageEncoder
+from chainrule.data.splits import About, Split, Splits, hold_out
+
+ABOUT = About(
+    task="classification",
+    source="https://hastie.su.domains/ElemStatLearn/datasets/",
+    licence="not stated by the publishers",
+    citation="Hastie, Tibshirani and Friedman (2009), The Elements of Statistical Learning, 11.7",
+    shapes="x (n, 1, 16, 16) in [0, 1]; y 10 classes; 6,291 / 1,000 / 2,007",
+)
+SIZES = (7_291, 2_007)
+
+
+def load(folder: Path | None = None, seed: int = 0, validation: int = 1_000) -> Splits:
+    both = cache.folder(folder) / "usps_zip/zip.npy.npz"
+    train, test = from_array(both) if both.is_file() else from_text(folder)
+    train, held = hold_out(train.x, train.y, validation, seed)
+    classes = tuple("0123456789")
+    return Splits(train, held, test, classes, ImageEncoder(size=16, margin=0.0))
+
+
+def from_array(path: Path) -> tuple[Split, Split]:
+    """Both parts out of one array: digit, 256 pixels, and 1 for a test row."""
+    rows = cache.decoded(path, read_array)
+    tested = rows[:, 257:] == 1
+    if rows.shape[1] != 258 or tested.sum() != SIZES[1]:
+        raise cache.damaged(path, "expected 258 columns, the last 1 in 2007 rows")
+    parts = rows[~tested[:, 0], :257], rows[tested[:, 0], :257]
+    train, test = (checked(path, part, size) for part, size in zip(parts, SIZES, strict=True))
+    return train, test
+
+
+def from_text(folder: Path | None) -> tuple[Split, Split]:
+    """One file of text per part, as the authors publish them."""
+    names = ("zip.train.gz", "zip.test.gz")
+    paths = [cache.fetch(f"usps_zip/{name}", ABOUT.source + name, None, folder) for name in names]
+    train, test = (
+        checked(path, cache.decoded(path, read_text), size)
+        for path, size in zip(paths, SIZES, strict=True)
+    )
+    return train, test
+
+
+def read_array(path: Path) -> np.ndarray:
+    try:
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
+            return np.atleast_2d(archive["arr_0"])
+    except Exception as error:  # a broken zip archive fails in many ways
+        raise cache.damaged(path, str(error)) from error
+
+
+def read_text(path: Path) -> np.ndarray:
+    try:
+        return np.loadtxt(path, ndmin=2)
+    except Exception as error:  # so does broken compressed text
+        raise cache.damaged(path, str(error)) from error
+
+
+def checked(path: Path, rows: np.ndarray, size: int) -> Split:
+    """Digit and 256 pixels per row as tensors, after a check of their number and range."""
+    if rows.shape != (size, 257):
+        raise cache.damaged(path, f"expected {size} rows of 257 numbers, got {rows.shape}")
+    digit, pixels = rows[:, 0], rows[:, 1:]
+    if not (np.isin(digit, range(10)).all() and (np.abs(pixels) <= 1).all()):
+        raise cache.damaged(path, "expected digits from 0 to 9 and pixels from -1 to 1")
+    x = torch.from_numpy((pixels + 1) / 2).float().reshape(-1, 1, 16, 16)
+    return Split(x, torch.from_numpy(digit).long())

@@ -1,0 +1,1 @@
+"""Readers of formats and of users' own files."""

@@ -1,0 +1,81 @@
+"""Your own arrays: NumPy, PyTorch or a DataFrame as three splits, and arrays larger than memory."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from chainrule.data.readers.columns import LARGEST
+from chainrule.data.readers.encoders import VectorEncoder
+from chainrule.data.readers.table import classes_of, rare
+from chainrule.data.readers.table_encoder import TableEncoder
+from chainrule.data.splits import Splits, three_way
+from chainrule.errors import InputError
+
+
+def arrays(
+    x: Any,
+    y: Any,
+    seed: int = 0,
+    test_fraction: float = 0.2,
+    validation_fraction: float = 0.2,
+    task: str | None = None,
+) -> Splits:
+    """The splits of examples x, batch first, and their targets y.
+
+    x is taken as it is: scale it first where that helps. Words, or at most 20 different whole
+    numbers, in y are classes; `task` ("classification" or "regression") overrules that.
+    """
+    examples, targets = np.asarray(x), np.asarray(y)
+    if not examples.size:
+        raise InputError(f"x is empty: its shape is {examples.shape}; expected examples")
+    if examples.ndim < 2 or targets.shape != examples.shape[:1]:
+        raise InputError(
+            "expected x of shape (examples, …) and y of shape (examples,), "
+            f"got {examples.shape} and {targets.shape}"
+        )
+    inputs = torch.from_numpy(_finite("x", examples).astype(np.float32))
+    if targets.dtype.kind in "iuf":
+        _finite("y", targets)
+    target = {"y": [str(value) for value in targets.tolist()]}
+    classes = classes_of("y", target["y"], task)
+    labels = TableEncoder((), "y", classes).encode_target(target)
+    number = len(examples)
+    sizes = round(test_fraction * number), round(validation_fraction * number)
+    train, validation, test = three_way(inputs, labels, *sizes, seed)
+    return Splits(
+        train, validation, test, classes, _vector_encoder(x, examples), rare(classes, labels)
+    )
+
+
+def memory_mapped(path: str | Path) -> Tensor:
+    """The array of a .npy file, read from the disk piece by piece as it is used.
+
+    Changes stay in memory. Slices such as x[:1000] stay on the disk; `arrays` copies.
+    """
+    try:
+        return torch.from_numpy(np.load(path, mmap_mode="c", allow_pickle=False))
+    except FileNotFoundError:
+        raise InputError(f"there is no file {path}") from None
+    except (OSError, ValueError, EOFError, TypeError, AttributeError) as error:
+        raise InputError(f"{path}: expected a .npy file with one array of numbers") from error
+
+
+def _finite(name: str, values: np.ndarray) -> np.ndarray:
+    if values.dtype.kind not in "biuf":
+        raise InputError(f"expected {name} to hold numbers, got {values.dtype}")
+    wrong = ~(np.abs(values.astype(np.float64)) <= LARGEST)
+    if wrong.any():
+        place = np.argwhere(wrong)[0].tolist()
+        raise InputError(f"expected finite numbers, got {name}{place} = {values[tuple(place)]}")
+    return values
+
+
+def _vector_encoder(x: Any, examples: np.ndarray) -> VectorEncoder | None:
+    """Reads more rows from a CSV file: the DataFrame's column names, else x1, x2, …"""
+    if examples.ndim != 2:
+        return None
+    names = getattr(x, "columns", [f"x{i}" for i in range(1, examples.shape[1] + 1)])
+    return VectorEncoder(tuple(map(str, names)))

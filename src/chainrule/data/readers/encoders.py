@@ -1,0 +1,189 @@
+"""Readers of a user's own pictures and numbers, and the way back from a saved reader."""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from chainrule.data.readers.columns import naming, numbers, read_csv, require
+from chainrule.data.readers.graph_table import NodeEncoder
+from chainrule.data.readers.table_encoder import TableEncoder
+from chainrule.data.splits import Encoder
+from chainrule.data.text.encoders import BagEncoder, PairEncoder, TokenEncoder
+from chainrule.data.text.vocabulary import Vocabulary
+from chainrule.data.text.wordpiece import WordPiece
+from chainrule.errors import InputError
+from chainrule.registry import unknown
+
+BRIGHT = 0.5  # a border brighter than this is paper, not background
+FAINT = 0.1  # a picture that nowhere differs more than this from its paper is blank
+INK = 0.3  # a pixel of this share of the strongest ink is ink; JPEG's ripples are weaker
+
+
+@dataclass(frozen=True)
+class ImageEncoder:
+    """A PNG or JPEG as one picture of (1, channels, size, size) in [0, 1].
+
+    The picture is centred on a square of its border's median colour, then resized.
+    invert_bright: dark ink on bright paper becomes bright ink on dark, as in the digit sets.
+    margin: the share of the frame left empty on each side of the ink, which is what is brighter
+        than the paper after that. Its paper becomes 0 and its strongest stroke 1; within the margin
+        its centre of mass is moved to the middle. None takes the whole picture, as of photographs.
+    """
+
+    size: int
+    channels: int = 1
+    invert_bright: bool = True
+    margin: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.margin is not None and not 0 <= self.margin < 0.5:
+            raise InputError(f"expected a margin from 0 to below 0.5, got {self.margin}")
+
+    def encode_file(self, path: str | Path) -> Tensor:
+        pixels = _pixels(path, "L" if self.channels == 1 else "RGB")
+        border = np.concatenate([pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]])
+        paper = np.atleast_1d(np.median(border, axis=0)).astype(np.uint8)
+        if self.invert_bright and paper.mean() / 255 > BRIGHT:
+            pixels, paper = 255 - pixels, 255 - paper
+        if self.margin is None:
+            side = float(max(pixels.shape[:2]))
+            middle = np.array(pixels.shape[:2]) / 2
+        else:
+            pixels, paper = _ink(path, pixels, paper), np.zeros_like(paper)
+            side = max(pixels.shape[:2]) / (1 - 2 * self.margin)
+            middle = _middle(pixels, self.margin * side, side / self.size)
+        x = torch.from_numpy(_framed(pixels, paper, middle, side, self.size)).float() / 255
+        return x.reshape(1, self.size, self.size, self.channels).permute(0, 3, 1, 2).contiguous()
+
+    def to_json(self) -> dict[str, Any]:
+        return {"kind": "image", **asdict(self)}
+
+    @classmethod
+    def from_json(cls, state: dict[str, Any]) -> "ImageEncoder":
+        return cls(state["size"], state["channels"], state["invert_bright"], state.get("margin"))
+
+
+@dataclass(frozen=True)
+class VectorEncoder:
+    """The named number columns of a CSV file as they are: (rows, columns)."""
+
+    columns: tuple[str, ...]
+
+    def encode_file(self, path: str | Path) -> Tensor:
+        table = read_csv(path)
+        with naming(path):
+            require(table, self.columns)
+            x = np.stack([numbers(name, table[name]) for name in self.columns], axis=1)
+            if np.isnan(x).any():
+                row, column = np.argwhere(np.isnan(x))[0]
+                raise InputError(
+                    "expected a number in every row, got none in column "
+                    f"{self.columns[column]!r}, row {row + 1} below the header"
+                )
+        return torch.from_numpy(x).float()
+
+    def to_json(self) -> dict[str, Any]:
+        return {"kind": "vector", **asdict(self)}
+
+    @classmethod
+    def from_json(cls, state: dict[str, Any]) -> "VectorEncoder":
+        return cls(tuple(state["columns"]))
+
+
+def encoder_from_json(state: dict[str, Any]) -> Encoder:
+    """The encoder whose `to_json` gave this."""
+    from chainrule.data.readers.point_encoders import (  # which need this file
+        InkEncoder,
+        PointEncoder,
+    )
+
+    makers: dict[str, Callable[[dict[str, Any]], Encoder]] = {
+        "table": TableEncoder.from_json,
+        "image": ImageEncoder.from_json,
+        "vector": VectorEncoder.from_json,
+        "points": PointEncoder.from_json,
+        "nodes": NodeEncoder.from_json,
+        "ink": InkEncoder.from_json,
+        "vocabulary": Vocabulary.from_json,
+        "tokens": TokenEncoder.from_json,
+        "bag": BagEncoder.from_json,
+        "pair": PairEncoder.from_json,
+        "wordpiece": WordPiece.from_json,
+    }
+    kind = str(state.get("kind"))
+    if kind not in makers:
+        raise InputError(unknown("encoder", kind, list(makers)))
+    return makers[kind](state)
+
+
+def _pixels(path: str | Path, mode: str) -> np.ndarray:
+    """The picture as bytes, upright, transparent parts white."""
+    from PIL import Image, ImageOps
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", Image.DecompressionBombWarning)
+            with Image.open(path, formats=("PNG", "JPEG")) as image:
+                upright = ImageOps.exif_transpose(image)
+    except FileNotFoundError:
+        raise InputError(f"there is no file {path}") from None
+    except (Image.DecompressionBombWarning, Image.DecompressionBombError) as error:
+        raise InputError(
+            f"{path} has more than {Image.MAX_IMAGE_PIXELS} pixels; make it smaller"
+        ) from error
+    except (OSError, SyntaxError, ValueError) as error:
+        raise InputError(f"{path} cannot be read as a PNG or JPEG picture") from error
+    if upright.mode.startswith("I"):
+        upright = Image.fromarray((np.asarray(upright) // 257).astype(np.uint8))
+    if upright.has_transparency_data:
+        upright = upright.convert("RGBA")
+        white = Image.new("RGBA", upright.size, "white")
+        upright = Image.alpha_composite(white, upright)
+    return np.array(upright.convert(mode))
+
+
+def _ink(path: str | Path, pixels: np.ndarray, paper: np.ndarray) -> np.ndarray:
+    """What is brighter than the paper, cut out: the paper at 0, the strongest stroke at 255."""
+    brighter = np.maximum(pixels, paper) - paper
+    strength = brighter.reshape(*pixels.shape[:2], -1).max(axis=2)
+    peak = strength.max()
+    if peak < FAINT * 255:
+        raise InputError(
+            f"no ink found in {path}; expected a drawing that stands out from its background"
+        )
+    inked = strength > INK * peak
+    rows, columns = np.flatnonzero(inked.any(axis=1)), np.flatnonzero(inked.any(axis=0))
+    box = brighter[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+    return (box * (255 / peak)).round().astype(np.uint8)
+
+
+def _middle(pixels: np.ndarray, room: float, step: float) -> np.ndarray:
+    """(row, column) of the centre of mass, at most `room` away from the middle of the box."""
+    mass = pixels.reshape(*pixels.shape[:2], -1).sum(axis=2, dtype=np.float64)
+    lines = mass.sum(axis=1), mass.sum(axis=0)
+    centre = [line @ (np.arange(len(line)) + 0.5) / mass.sum() for line in lines]
+    middle = np.array(mass.shape) / 2
+    # MNIST puts the mass on the centre of pixel 14 of 28, half a step beyond the middle.
+    return middle + (np.array(centre) - step / 2 - middle).clip(-room, room)
+
+
+def _framed(
+    pixels: np.ndarray, paper: np.ndarray, middle: np.ndarray, side: float, size: int
+) -> np.ndarray:
+    """The square of that middle and side, paper where it leaves the picture, as size × size."""
+    from PIL import Image
+
+    shape = np.array(pixels.shape[:2])
+    start = middle - side / 2
+    pad = np.ceil(np.maximum(-start, start + side - shape).clip(0)).astype(int)
+    canvas = np.full((*(shape + 2 * pad), *pixels.shape[2:]), paper, np.uint8)
+    canvas[pad[0] : pad[0] + shape[0], pad[1] : pad[1] + shape[1]] = pixels
+    top, left = (start + pad).tolist()
+    box = (left, top, left + side, top + side)
+    return np.array(Image.fromarray(canvas).resize((size, size), Image.Resampling.LANCZOS, box))

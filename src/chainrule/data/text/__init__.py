@@ -1,0 +1,1 @@
+"""Text as numbers: vocabularies, word pieces, encoders, documents."""

@@ -1,0 +1,7 @@
+"""Chapter 9, environments: worlds for decision processes."""
+
+from chainrule.environments.cart_pole import CartPoles
+from chainrule.environments.grid_world import GridWorld
+from chainrule.environments.inventory import Inventory
+
+__all__ = ["CartPoles", "GridWorld", "Inventory"]

@@ -1,0 +1,1 @@
+"""Shared by several claims; no claim imports another claim."""

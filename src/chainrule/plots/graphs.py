@@ -1,0 +1,226 @@
+"""Pictures of graphs: nodes by class, what a network makes of them, whom a node listens to."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import networkx
+import numpy as np
+from jaxtyping import Float, Int
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
+
+from chainrule.errors import InputError
+from chainrule.plots.checks import array, labels, same_lengths
+from chainrule.plots.style import (
+    FAINT,
+    INK,
+    PALETTE,
+    QUIET,
+    canvas,
+    colour,
+    drawn,
+    legend_below,
+    marker,
+    shortened,
+)
+
+MOST_NODES = 300  # beyond it a drawing is a tangle; a part of the graph is shown
+MOST_NAMED = 40
+MOST_POINTS = 500  # of an embedding; t-SNE takes seconds for a thousand
+PERPLEXITY = 30.0
+
+
+class Part(NamedTuple):
+    """Some nodes of a graph, their places in the plane, and the edges among them."""
+
+    nodes: Int[np.ndarray, " shown"]
+    places: Float[np.ndarray, "shown 2"]
+    edges: Int[np.ndarray, "edges 2"]
+
+
+@drawn
+def coloured_graph(
+    edges: ArrayLike,
+    truth: ArrayLike,
+    predicted: ArrayLike,
+    classes: Sequence[str],
+    known: ArrayLike = (),
+    names: Sequence[str] = (),
+) -> Figure:
+    """The graph coloured by truth and by prediction, side by side; mistakes have a red ring.
+
+    edges: (edges, 2) pairs of node numbers. Of a large graph a part is drawn: the nodes nearest to
+    the one with most neighbours. known: nodes whose label was given, drawn large.
+    """
+    y, f = labels("truth", truth, classes), labels("predicted", predicted, classes)
+    same_lengths(truth=y, predicted=f)
+    part = laid_out(array("edges", edges, "E", 2), len(y))
+    wrong = y[part.nodes] != f[part.nodes]
+    given = np.isin(part.nodes, np.asarray(known, dtype=int))
+    figure = canvas(14.0, 7.5)
+    for axes, shown, title in zip(
+        figure.subplots(1, 2),
+        (y, f),
+        ("truth", f"prediction: {int(wrong.sum())} of {len(wrong)} wrong"),
+        strict=True,
+    ):
+        _draw(axes, part, shown[part.nodes], classes, given)
+        axes.set_title(title)
+        if shown is f and wrong.any():
+            ring = part.places[wrong]
+            size = 4 * _size(part)
+            axes.scatter(*ring.T, s=size, facecolors="none", edgecolors=PALETTE[5], lw=1.8)
+        if len(names) and len(part.nodes) <= MOST_NAMED:
+            for node, place in zip(part.nodes, part.places, strict=True):
+                axes.text(*place, names[node], ha="center", va="center", size=8, color="white")
+    if len(part.nodes) < len(y):
+        figure.suptitle(
+            f"{len(part.nodes)} of {len(y)} nodes", x=0.01, ha="left", color=QUIET, size=13
+        )
+    _legend(figure, classes, known=bool(given.any()))
+    return figure
+
+
+@drawn
+def embeddings(
+    points: ArrayLike, truth: ArrayLike, classes: Sequence[str], title: str = ""
+) -> Figure:
+    """Vectors of many components in the plane, by their principal axes and by t-SNE.
+
+    Of very many vectors every second, third … is shown.
+    """
+    from sklearn.decomposition import PCA
+    from sklearn.manifold import TSNE
+
+    vectors, y = array("points", points, "N", "d").astype(float), labels("truth", truth, classes)
+    same_lengths(points=vectors, truth=y)
+    if len(vectors) < 4 or vectors.shape[1] < 2:
+        raise InputError(f"expected 4 points or more of 2 components or more, got {vectors.shape}")
+    step = -(-len(vectors) // MOST_POINTS)
+    vectors, y = vectors[::step], y[::step]
+    axes_of = PCA(2, random_state=0).fit(vectors)
+    share = 100 * axes_of.explained_variance_ratio_.sum()
+    near = min(PERPLEXITY, (len(vectors) - 1) / 3)
+    neighbours = TSNE(2, perplexity=near, init="pca", max_iter=500, random_state=0, n_jobs=1)
+    views = {
+        f"principal axes, {share:.0f} % of the variance": axes_of.transform(vectors),
+        "t-SNE: neighbours stay neighbours": neighbours.fit_transform(vectors),
+    }
+    figure = canvas(14.0, 7.5)
+    for axes, (name, places) in zip(figure.subplots(1, 2), views.items(), strict=True):
+        for k in range(len(classes)):
+            own = places[y == k]
+            axes.scatter(*own.T, s=22, color=colour(k), marker=marker(k), alpha=0.75, linewidths=0)
+        axes.set_title(name)
+        axes.set(xticks=[], yticks=[])
+        axes.spines[:].set_visible(False)
+    if title:
+        figure.suptitle(title, x=0.01, ha="left", size=13, color=QUIET)
+    _legend(figure, classes)
+    return figure
+
+
+@drawn
+def attention_on_edges(
+    edges: ArrayLike,
+    weights: ArrayLike,
+    truth: ArrayLike,
+    classes: Sequence[str],
+    centre: int,
+) -> Figure:
+    """Whom one node listens to: the wider an edge, the more of its neighbour it takes in.
+
+    edges: (edges, 2) pairs (listener, neighbour), a node among its own neighbours; weights: one for
+    each, which sum to 1 for each listener.
+    """
+    pairs, q = array("edges", edges, "E", 2), array("weights", weights, "E").astype(float)
+    y = labels("truth", truth, classes)
+    same_lengths(edges=pairs, weights=q)
+    own = pairs[:, 0] == centre
+    near, share = pairs[own, 1], q[own]
+    if not len(near):
+        raise InputError(f"expected edges of node {centre}, got none")
+    order = np.argsort(y[near], kind="stable")
+    near, share = near[order], share[order]
+    others = near != centre
+    angles = 2 * np.pi * np.arange(others.sum()) / max(others.sum(), 1)
+    places = np.zeros((len(near), 2))
+    places[others] = np.stack([np.cos(angles), np.sin(angles)], 1)
+    figure = canvas(8.5, 8.5)
+    axes = figure.add_subplot(aspect="equal")
+    lines = np.stack([np.zeros_like(places[others]), places[others]], 1)
+    widths = 14 * share[others] / share.max()
+    tones = [colour(k) for k in y[near[others]].tolist()]
+    axes.add_collection(LineCollection(list(lines), linewidths=widths, colors=tones, alpha=0.45))
+    for k in np.unique(y[near]).tolist():
+        of = y[near] == k
+        axes.scatter(
+            places[of, 0], places[of, 1], s=260, color=colour(k), marker=marker(k), zorder=3
+        )
+    for place, value in zip(places, share, strict=True):
+        across, up = 1.18 * place if place.any() else (0.0, -0.12)
+        axes.text(across, up, f"{100 * value:.1f} %", ha="center", va="center", size=11)
+    axes.set(xlim=(-1.3, 1.3), ylim=(-1.3, 1.3), xticks=[], yticks=[])
+    axes.spines[:].set_visible(False)
+    (kind,) = shortened([classes[y[centre]]], 30)
+    axes.set_title(f"whom node {centre} ({kind}) listens to; even shares: {100 / len(near):.1f} %")
+    _legend(figure, classes)
+    return figure
+
+
+def laid_out(edges: Int[np.ndarray, "edges 2"], nodes: int) -> Part:
+    """The graph, or the part around its node of most neighbours, pulled together by its edges."""
+    graph = networkx.Graph()
+    graph.add_nodes_from(range(nodes))
+    graph.add_edges_from(edges.tolist())
+    graph.remove_edges_from(list(networkx.selfloop_edges(graph)))
+    if nodes > MOST_NODES:
+        middle = max(graph.degree, key=lambda pair: (pair[1], -pair[0]))[0]
+        reached = networkx.single_source_shortest_path_length(graph, middle)
+        near = sorted(reached, key=lambda node: (reached[node], node))[:MOST_NODES]
+        graph = networkx.Graph(graph.subgraph(near))
+    chosen = np.array(sorted(graph), dtype=int)
+    steps = networkx.spring_layout(graph, seed=0, iterations=100, k=2.2 / np.sqrt(len(chosen)))
+    places = np.array([steps[node] for node in chosen.tolist()])
+    number = {node: place for place, node in enumerate(chosen.tolist())}
+    kept = [(number[n], number[m]) for n, m in graph.edges]
+    return Part(chosen, places, np.array(kept, dtype=int).reshape(-1, 2))
+
+
+def _draw(axes: Axes, part: Part, y: np.ndarray, classes: Sequence[str], given: np.ndarray) -> None:
+    ends = part.places[part.edges]
+    tone = QUIET if len(part.nodes) <= MOST_NAMED else "#B6BCC6"
+    axes.add_collection(LineCollection(list(ends), linewidths=0.7, colors=tone, zorder=1))
+    size = _size(part)
+    for k in range(len(classes)):
+        for large in (False, True):
+            of = (y == k) & (given == large)
+            edge = INK if large else "white"
+            s = size * (2.2 if large else 1)
+            axes.scatter(
+                part.places[of, 0],
+                part.places[of, 1],
+                s=s,
+                color=colour(k),
+                marker=marker(k),
+                edgecolors=edge,
+                linewidths=1.6 if large else 0.5,
+                zorder=2 + large,
+            )
+    axes.set(xticks=[], yticks=[], aspect="equal")
+    axes.spines[:].set_visible(False)
+
+
+def _size(part: Part) -> float:
+    return float(np.clip(12_000 / len(part.nodes), 28, 320))
+
+
+def _legend(figure: Figure, classes: Sequence[str], known: bool = False) -> None:
+    axes = figure.axes[0]
+    for k, name in enumerate(shortened(classes, 24)):
+        axes.scatter([], [], s=60, color=colour(k), marker=marker(k), label=name)
+    if known:
+        axes.scatter([], [], s=110, color=FAINT, edgecolors=INK, lw=1.6, label="label was given")
+    legend_below(figure)

@@ -1,0 +1,134 @@
+"""Pictures of pictures: grids, the worst mistakes, recalled patterns."""
+
+from collections.abc import Sequence
+from math import ceil
+
+import numpy as np
+from jaxtyping import Float, Shaped
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
+
+from chainrule.errors import InputError
+from chainrule.plots.checks import array, labels, same_lengths
+from chainrule.plots.style import FAINT, QUIET, canvas, drawn, shortened
+
+MOST_MISTAKES = 24
+MOST_PATTERNS = 10
+
+
+@drawn
+def image_grid(
+    images: ArrayLike, captions: Sequence[str], columns: int = 8, colours: str = "gray"
+) -> Figure:
+    """Images (N, H, W) or (N, H, W, 3) side by side, each with a few words beneath."""
+    images = _pictures(images)
+    same_lengths(images=images, captions=captions)
+    columns = max(1, min(columns, len(images)))
+    rows = max(1, ceil(len(images) / columns))
+    figure = canvas(max(4.0, 1.45 * columns), 1.75 * rows)
+    grid = figure.subplots(rows, columns, squeeze=False).ravel()
+    for axes in grid[len(images) :]:
+        axes.remove()
+    for axes, image, caption in zip(grid, images, captions, strict=False):
+        _tile(axes, image, colours)
+        axes.set_xlabel(caption, fontsize=12, labelpad=4)
+    return figure
+
+
+@drawn
+def worst_mistakes(
+    images: ArrayLike,
+    truth: ArrayLike,
+    predicted: ArrayLike,
+    confidence: ArrayLike,
+    classes: Sequence[str],
+) -> Figure:
+    """The 24 mistakes the model was surest of, as "truth → prediction, confidence".
+
+    May be given all examples of a test set: those that are right are left out.
+    """
+    images = _pictures(images)
+    truth, predicted = labels("truth", truth, classes), labels("predicted", predicted, classes)
+    confidence = array("confidence", confidence, "N")
+    same_lengths(images=images, truth=truth, predicted=predicted, confidence=confidence)
+    wrong = np.flatnonzero(truth != predicted)
+    worst = wrong[np.argsort(-confidence[wrong], kind="stable")][:MOST_MISTAKES]
+    if not len(worst):
+        return _note(f"no mistakes among {len(truth)} examples")
+    names = shortened(classes, longest=14)
+    captions = [
+        f"{names[truth[i]]} → {names[predicted[i]]}, {100 * confidence[i]:.0f} %" for i in worst
+    ]
+    narrow = max(map(len, captions)) <= 12
+    if not narrow:
+        captions = [caption.replace(" → ", " →\n") for caption in captions]
+    figure = image_grid(images[worst], captions, columns=8 if narrow else 6)
+    if not narrow:
+        figure.set_size_inches(max(5.0, 2.1 * min(6, len(worst))), figure.get_figheight() * 1.4)
+    figure.suptitle(f"mistakes: {len(wrong)} of {len(truth)}, the surest first", fontsize=15)
+    return figure
+
+
+@drawn
+def recalled_patterns(
+    stored: ArrayLike, probes: ArrayLike, recalled: ArrayLike, shape: tuple[int, int]
+) -> Figure:
+    """Three rows: what was stored, the spoilt cue, what the memory made of it.
+
+    Beneath cue and recall stands the overlap with the stored pattern, x·y / (|x| |y|), which for
+    states of ±1 is 1/n Σ x_i y_i. Shows the first ten patterns.
+    """
+    units = shape[0] * shape[1]
+    rows = [
+        array(name, value, "P", units).astype(float)
+        for name, value in (("stored", stored), ("probes", probes), ("recalled", recalled))
+    ]
+    same_lengths(stored=rows[0], probes=rows[1], recalled=rows[2])
+    rows = [row[:MOST_PATTERNS] for row in rows]
+    patterns = len(rows[0])
+    overlaps = [f"{value:.2f}" for row in rows[1:] for value in overlap(rows[0], row)]
+    images = np.concatenate(rows).reshape(-1, *shape)
+    figure = image_grid(images, [""] * patterns + overlaps, patterns, "gray_r")
+    figure.set_figwidth(1.0 + figure.get_figwidth())
+    for axes, name in zip(figure.axes[::patterns], ("stored", "cue", "recalled"), strict=True):
+        axes.set_ylabel(name, fontsize=14, rotation=0, ha="right", va="center", labelpad=8)
+    figure.suptitle("overlap before and after recall", fontsize=15)
+    return figure
+
+
+def overlap(
+    x: Float[np.ndarray, "patterns n"], y: Float[np.ndarray, "patterns n"]
+) -> Float[np.ndarray, " patterns"]:
+    """x·y / (|x| |y|) pattern by pattern; 0 for a state of zeros."""
+    lengths = np.linalg.norm(x, axis=1) * np.linalg.norm(y, axis=1)
+    return (x * y).sum(1) / np.where(lengths == 0, 1, lengths)
+
+
+def _pictures(images: ArrayLike) -> Shaped[np.ndarray, "n h w *colour"]:
+    found = np.asarray(images)
+    if not (found.ndim == 3 or (found.ndim == 4 and found.shape[3] == 3)):
+        raise InputError(
+            f"expected images of shape (N, H, W) or (N, H, W, 3), got {tuple(found.shape)}"
+        )
+    return found
+
+
+def _tile(axes: Axes, image: Shaped[np.ndarray, "h w *colour"], colours: str) -> None:
+    """One image in a thin frame; colours outside [0, 1] are stretched back into it."""
+    if image.ndim == 3 and image.dtype != np.uint8:
+        low, high = min(0.0, float(image.min())), max(1.0, float(image.max()))
+        image = (image - low) / (high - low)
+    axes.imshow(image, cmap=colours, interpolation="nearest")
+    axes.grid(False)
+    axes.set_xticks([])
+    axes.set_yticks([])
+    for spine in axes.spines.values():
+        spine.set(visible=True, color=FAINT)
+
+
+def _note(text: str) -> Figure:
+    """A figure that only says something."""
+    figure = canvas(6.0, 2.0)
+    figure.text(0.5, 0.5, text, ha="center", va="center", fontsize=16, color=QUIET)
+    return figure

@@ -1,0 +1,1 @@
+"""Published weights: name maps and loading."""

@@ -1,0 +1,256 @@
+"""BERT learns a language from plain text: hidden words, and which sentences follow each other.
+
+    chainrule train bert-pretrain --out runs/bert
+    chainrule predict runs/bert "the [MASK] ran"
+
+A small BERT on the film reviews of IMDB, the web pages of EWT and the articles of SQuAD, training
+parts only; or on text files of yours: --text my.txt. What it has learnt is then fine-tuned by
+`imdb-bert`, `ewt-bert` and `squad-bert`. 15 % of the words are hidden, others in every epoch. Most
+pairs are short, as in the paper, where nine steps in ten see 128 tokens of 512. Three things are
+added to it, for a network that has half an hour instead of days. The heads of the first block begin
+with the words before and behind (`look_around`), which they need thousands of steps to find. Hidden
+words teach grammar, but hardly the tone of a text, and [CLS] gathers nothing: so a quarter of every
+word's vector comes from the documents it appears in (`latent_semantics`) and gets no gradient, and
+[CLS] is asked which words the text holds (`bag_of_words`), with twice the weight of the other
+tasks. --latent 0 and --gist 0 leave those two out.
+Devlin, Chang, Lee and Toutanova (2019); Liu et al. (2019) for hiding anew; Ma et al.
+(2024) for the gist. Notes: J 6.5.
+"""
+
+import math
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from chainrule.data.splits import TEST_SEED, Split, Splits, draw
+from chainrule.data.text.documents import SETS, Document, documents
+from chainrule.data.text.wordpiece import SPECIAL, WordPiece, train_wordpiece
+from chainrule.errors import InputError
+from chainrule.learning.bag_of_words import bag_of_words, rarity
+from chainrule.learning.latent_semantics import latent_semantics
+from chainrule.learning.masking import packed, sentence_pairs
+from chainrule.models.attention.bert_pretraining import BertPretraining
+from chainrule.recipes.families.bert import AT_ONCE, Sizes, attention_picture, lengths, pieces_of
+from chainrule.recipes.families.masked_lm import Guessing, fill, filled, guessing_objective
+from chainrule.runs.recipe import SPLITS, Experiment, Facts, Figures, Task, arrays
+from chainrule.training import Progress, Settings, evaluate, fit
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Tokens = list[list[int]]  # of a document, by sentence
+HELD = 50  # one document in so many is for validation, and another for the test
+MARKS = 3  # [CLS] and twice [SEP]
+LONG = 3  # one training document in so many is read at full length
+LOUD = 4.0  # how many times as large as the others are the entries that tell documents
+BLANKS = (
+    "the film was long , but the [MASK] was good .",
+    "the [MASK] ran",
+    "this is one of the [MASK] movies i have ever seen .",
+    "she [MASK] to the city with her mother and her [MASK] .",
+    "the war began in the year [MASK] .",
+)
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Corpus(Splits):
+    """Pairs of texts, and a vector for every word from the documents it appears in."""
+
+    meanings: Float[Tensor, "symbols some"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe(Sizes, Settings, Experiment[BertPretraining, Corpus]):
+    """Plain text → what is hidden in it."""
+
+    notes: ClassVar[str] = "J 6.5"
+
+    text: tuple[str, ...] = ("imdb", "ewt", "squad")
+    """Data sets, or text files of yours with an empty line between two documents."""
+    pieces: int = 8000
+    """Size of the vocabulary, which is learnt from the texts."""
+    short: int = 48
+    """Tokens of most training pairs: among few words attention finds its neighbours sooner."""
+    latent: float = 0.25
+    """Share of a word's vector that latent semantic analysis of the documents gives; 0: none."""
+    gist: float = 2.0
+    """Weight of the third task, [CLS] names the words of the text; 0 leaves the paper's two."""
+    dropout: float = 0.0
+    """Share of the units dropped in each step; so few epochs are too short to learn by heart."""
+    epochs: int = 2
+    batch_size: int = 32
+    optimiser: str = "adamw"
+    learning_rate: float = 1e-3
+    schedule: str = "warm-up-cosine"
+    weight_decay: float = 0.01
+    clip: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.check_sizes()
+        if self.label_smoothing or self.class_weights != "none":
+            raise InputError(
+                "--label-smoothing and --class-weights are for one label per example; "
+                "pre-training has one per hidden word, leave them out"
+            )
+        if self.short < 8:
+            raise InputError(f"--short must be at least 8, got {self.short}")
+        if not 0 <= self.gist < math.inf:
+            raise InputError(f"--gist must be a number from 0 on, got {self.gist}")
+        if not 0 <= self.latent <= 1:
+            raise InputError(f"--latent must be a share from 0 to 1, got {self.latent}")
+        if not self.text:
+            raise InputError("--text names nothing to learn from")
+        # Files must be found again from any folder.
+        names = (name if name in SETS else str(Path(name).resolve()) for name in self.text)
+        object.__setattr__(self, "text", tuple(names))
+
+    def data(self, folder: Path | None) -> Corpus:
+        train, validation, test = parts(documents(self.text, folder), self.seed)
+        known = (text for document in train + validation for text in document)  # for every seed
+        pieces = train_wordpiece(known, self.pieces, self.length)
+        read = encoded(train, pieces)
+        return Corpus(
+            train=self.pairs(read, pieces, self.seed, self.short),
+            validation=self.pairs(encoded(validation, pieces), pieces, self.seed),
+            test=self.pairs(encoded(test, pieces), pieces, TEST_SEED),
+            classes=("follows", "does not"),
+            encoder=pieces,
+            meanings=self.meanings(read, len(pieces)),
+        )
+
+    def meanings(self, read: list[Tokens], symbols: int) -> Float[Tensor, "symbols some"]:
+        """For a part of the width, or as much of it as so few documents can tell."""
+        words = [[n for text in document for n in text if n >= len(SPECIAL)] for document in read]
+        words = [document for document in words if document]
+        some = min(max(1, round(self.latent * self.width)), len(words), symbols)
+        return latent_semantics(words, symbols, some, self.seed)
+
+    def pairs(self, tokens: list[Tokens], pieces: WordPiece, seed: int, short: int = 0) -> Split:
+        """Rows [CLS] a [SEP] b [SEP], and whether b follows a; most may be `short`."""
+        longest = self.length - MARKS
+        if 0 < short < self.length and len(tokens) >= 2 * LONG:
+            most = [document for k, document in enumerate(tokens) if k % LONG]
+            found = sentence_pairs(most, short - MARKS, seed)
+            found += sentence_pairs(tokens[::LONG], longest, seed)
+        else:
+            found = sentence_pairs(tokens, longest, seed)
+        rows, _, labels = packed(found, longest, pieces.cls, pieces.sep)
+        return Split(rows, labels)
+
+    def facts(self, data: Corpus) -> Facts:
+        examples = {name: len(getattr(data, name).x) for name in SPLITS}
+        return Facts(Task((len(pieces_of(data)),)), examples, data.notes, data.encoder)
+
+    def model(self, task: Task) -> BertPretraining:
+        (symbols,) = task.shape
+        return BertPretraining(self.bert(symbols, self.dropout))
+
+    def learn(
+        self, model: BertPretraining, data: Corpus, folder: Path | None, device: str
+    ) -> Generator[Progress]:
+        model.bert.look_around()
+        if self.latent:
+            model.bert.begin_with(LOUD * data.meanings)
+        train, validation = arrays(data.train), arrays(data.validation)
+        guessing, objective = self.guessing(model, data), guessing_objective(self.gist)
+        return fit(
+            guessing, train, validation, self, objective, folder, device, lengths(data.train.x)
+        )
+
+    def guessing(self, model: BertPretraining, data: Corpus) -> Guessing:
+        """All tasks at once; which words are rare, the training texts say."""
+        pieces = pieces_of(data)
+        return Guessing(model, pieces, rarity(data.train.x, len(pieces), len(SPECIAL)))
+
+    def measure(self, model: BertPretraining, data: Corpus) -> Figures:
+        """Of the training rows, as many as there are to validate."""
+        guessing, objective = self.guessing(model, data), guessing_objective(self.gist)
+        few = len(data.validation.x)
+        some = data.train.x[:few], data.train.y[:few]
+        rows = {name: arrays(getattr(data, name)) for name in SPLITS} | {"train": some}
+        return {name: evaluate(guessing, part, objective) for name, part in rows.items()}
+
+    def compare(self, data: Corpus) -> dict[str, Figures]:
+        """What the frequency of words alone can do."""
+        symbols = len(pieces_of(data))
+        x, y, test = data.train.x, data.test.y.double(), data.test.x
+        counts = x[x >= len(SPECIAL)].bincount(minlength=symbols).double() + 1
+        log_p = (counts / counts.sum()).log()
+        words = test[test >= len(SPECIAL)]
+        weights = rarity(x, symbols, len(SPECIAL)).double()
+        texts = [bag_of_words(log_p.expand(len(t), -1), t, weights) for t in test.split(AT_ONCE)]
+        found = {
+            "word_accuracy": (words == counts.argmax()).double().mean().item(),
+            "perplexity": (-log_p[words].mean()).exp().item(),
+            "pair_accuracy": max(y.mean().item(), 1 - y.mean().item()),
+            "text_perplexity": torch.cat(texts).mean().exp().item(),
+        }
+        return {"the most frequent": {"test": found}}
+
+    def texts(self, model: BertPretraining, data: Corpus) -> dict[str, str]:
+        """Some blanks and what the model writes into them."""
+        pieces = pieces_of(data)
+        fitting = [t for t in self.blanks(data) if len(pieces.encode(t)) + 2 <= self.length]
+        return {"blanks": "\n\n".join(filled(t, fill(model, pieces, t)) for t in fitting)}
+
+    def blanks(self, data: Corpus) -> Sequence[str]:
+        """Sentences with a gap: our own for our own texts, those of the test for others."""
+        if set(self.text) <= set(SETS):
+            return BLANKS
+        pieces = pieces_of(data)
+        rows = [row[1 : row.index(pieces.sep)] for row in data.test.x[: len(BLANKS)].tolist()]
+        return [
+            pieces.decode([*r[: len(r) // 2], pieces.mask, *r[len(r) // 2 + 1 :]]) for r in rows
+        ]
+
+    def answer_texts(
+        self, model: nn.Module, texts: Sequence[str], pieces: WordPiece
+    ) -> list[dict[str, Any]]:
+        """Five words for every blank."""
+        assert isinstance(model, BertPretraining)
+        return [
+            {"input": text, "blank": number, "prediction": word, "probability": p}
+            for text in texts
+            for number, guesses in enumerate(fill(model, pieces, text), 1)
+            for word, p in guesses
+        ]
+
+    def pictures(self, model: BertPretraining, data: Corpus) -> "dict[str, Figure]":
+        from chainrule.plots.attention import positional
+
+        positions = model.bert.positions.weight.numpy(force=True)
+        return {
+            "attention": attention_picture(model.bert, pieces_of(data), [self.blanks(data)[0]]),
+            "positions": positional(positions, "learnt positions"),
+        }
+
+
+def encoded(part: list[Document], pieces: WordPiece) -> list[Tokens]:
+    """Documents of sentences of tokens."""
+    numbers = iter(pieces.encode_many([text for document in part for text in document]))
+    return [[next(numbers) for _ in document] for document in part]
+
+
+def parts(
+    found: list[Document], seed: int
+) -> tuple[list[Document], list[Document], list[Document]]:
+    """(train, validation, test): whole documents; the seed moves validation only."""
+    if len(found) < 3 * 2:
+        raise InputError(
+            f"expected six documents or more, two for each split, got {len(found)}; separate them "
+            "by empty lines"
+        )
+    number = max(2, len(found) // HELD)
+    rest, test = draw(torch.zeros(len(found), dtype=torch.long), number, TEST_SEED)
+    train, validation = draw(torch.zeros(len(rest), dtype=torch.long), number, seed)
+    groups = (rest[train], rest[validation], test)
+    train_part, validation_part, test_part = (
+        [found[k] for k in group.tolist()] for group in groups
+    )
+    return train_part, validation_part, test_part

@@ -1,0 +1,40 @@
+"""Fashion-MNIST by a vision transformer, on mirrored clothes with a hole in them.
+
+The network of `mnist-vit`. Shifted clothes, which help a convolution, slowed it down in trials. 20
+epochs without a hole (cutout) had 93.5 % right in training, but 88.5 in the test.
+The best of the authors' table of methods, support vectors, has 89.7 %. Dosovitskiy et al. (2021);
+DeVries and Taylor (2017), arXiv:1708.04552; Xiao, Rasul and Vollgraf (2017), arXiv:1708.07747.
+Notes: J 6.6.
+"""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import ClassVar
+
+from chainrule.data.datasets import fashion_mnist
+from chainrule.data.splits import Splits
+from chainrule.learning.augmentation import compose, cutout, horizontal_flip
+from chainrule.learning.tasks import Objective
+from chainrule.recipes.families.vit import Looking
+from chainrule.runs.recipe import Published, objective_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe(Looking):
+    """49 patches of 4 × 4 pixels → 4 blocks of 4 heads, 64 wide → 10 logits."""
+
+    notes: ClassVar[str] = "J 6.6"
+    published: ClassVar[tuple[Published, ...]] = (
+        Published("test error", 0.103, "Xiao et al. (2017), support vectors"),
+    )
+
+    epochs: int = 32
+    learning_rate: float = 1e-3
+    hole: int = 8
+    """Pixels along each side of the square that is blotted out of a training image."""
+
+    def data(self, folder: Path | None) -> Splits:
+        return fashion_mnist.load(folder, self.seed)
+
+    def objective(self, data: Splits) -> Objective:
+        return replace(objective_of(data), augment=compose(horizontal_flip(), cutout(self.hole)))

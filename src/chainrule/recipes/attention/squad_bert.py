@@ -1,0 +1,173 @@
+"""Questions answered by BERT: where in a passage the answer begins and ends.
+
+    chainrule train bert-pretrain --out runs/bert
+    chainrule train squad-bert --from runs/bert --out runs/answers
+    chainrule predict runs/answers "Who wrote it? | The play was written by a man from Kent."
+
+A long passage is read in windows that overlap by 32 tokens. In training, the answer of a window
+that does not hold it is [CLS]; the answer to a question is the best legal span of all its windows.
+Beside it stand the commonest place of an answer and, with --from, the network from random weights.
+Devlin, Chang, Lee and Toutanova (2019), section 4.2; SQuAD 1.1. Notes: J 6.5 (question answering).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from chainrule.data.datasets import squad
+from chainrule.data.datasets.squad import Question
+from chainrule.data.splits import Split, Splits
+from chainrule.data.text.wordpiece import SEP, WordPiece
+from chainrule.errors import InputError
+from chainrule.learning.losses import pixel_cross_entropy
+from chainrule.learning.metrics import pixel_accuracy
+from chainrule.learning.span_scores import exact_match, token_f1
+from chainrule.learning.tasks import Objective
+from chainrule.models.attention.bert_questions import BertQuestions
+from chainrule.recipes.families.bert import ByLength, attention_picture, pieces_of
+from chainrule.recipes.families.fine_tuning import FineTuned
+from chainrule.recipes.families.span_qa import (
+    Paired,
+    Window,
+    always,
+    answered,
+    ask,
+    commonest_span,
+    rows,
+    windows,
+)
+from chainrule.runs.recipe import SPLITS, Figures, Task
+from chainrule.training import outputs
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SHOWN = ("who ran ?", "the cat sat on the mat , and the dog ran .")
+LISTED = 200  # test questions of the file of answers
+PLACES = Objective(
+    pixel_cross_entropy,
+    {"place_accuracy": pixel_accuracy},
+    greater=frozenset({"place_accuracy"}),
+)
+
+
+@dataclass(frozen=True, repr=False)
+class Passages(Splits):
+    """The splits with their questions, and what each row of x shows of which question."""
+
+    questions: dict[str, list[Question]] = field(default_factory=dict)
+    windows: dict[str, list[Window]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe(FineTuned):
+    """[CLS] question [SEP] passage [SEP] → BERT → where the answer begins, where it ends."""
+
+    notes: ClassVar[str] = "J 6.5"
+    one_label: ClassVar[bool] = False
+
+    longest: int = 20
+    """Tokens of an answer, at most."""
+    epochs: int = 2
+    batch_size: int = 32
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.longest < 1:
+            raise InputError(f"--longest must be at least 1, got {self.longest}")
+
+    def data(self, folder: Path | None) -> Passages:
+        asked = squad.questions(folder, self.seed)
+        pieces = self.vocabulary(
+            text
+            for question in asked["train"] + asked["validation"]
+            for text in (question.text, question.passage)
+        )
+        found = {name: windows(part, pieces) for name, part in asked.items()}
+        train, validation, test = (split(part, pieces.length) for part in found.values())
+        notes = tuple(
+            f"{name}: {len(part)} questions on {len({q.article for q in part})} articles"
+            for name, part in asked.items()
+        )
+        return Passages(train, validation, test, (), pieces, notes, asked, found)
+
+    def objective(self, data: Splits) -> Objective:
+        return PLACES
+
+    def model(self, task: Task) -> nn.Module:
+        (symbols,) = task.shape
+        return BertQuestions(self.bert(symbols, self.dropout))
+
+    def reader(self, model: nn.Module) -> nn.Module:
+        return ByLength(Paired(model, SEP), torch.finfo(torch.float32).min)
+
+    def measure(self, model: nn.Module, data: Splits) -> Figures:
+        """Of the training questions, as many as there are to validate."""
+        assert isinstance(data, Passages)
+        return {name: self.scores(model, data, name) for name in SPLITS}
+
+    def scores(self, model: nn.Module, data: Passages, name: str) -> dict[str, float]:
+        most = len(data.questions["validation" if name == "train" else name])
+        asked = data.questions[name][:most]
+        found = [window for window in data.windows[name] if window.question < most]
+        x, y = (t[: len(found)] for t in getattr(data, name))
+        output = outputs(self.reader(model), (x,)).float()
+        loss = pixel_cross_entropy(output, y).double().mean().item()
+        texts = [text for text, _ in answered(output, found, asked, self.longest)]
+        return {"loss": loss} | judged(texts, asked)
+
+    def compare(self, data: Splits) -> dict[str, Figures]:
+        """Also the place at which answers stand most often."""
+        assert isinstance(data, Passages)
+        span = commonest_span(data.questions["train"])
+        found = {name: judged(always(span, asked), asked) for name, asked in data.questions.items()}
+        return super().compare(data) | {"the commonest place": found}
+
+    def texts(self, model: nn.Module, data: Splits) -> dict[str, str]:
+        """Test questions, the right answers, and the model's."""
+        assert isinstance(data, Passages)
+        asked = data.questions["test"][:: max(1, len(data.questions["test"]) // LISTED)]
+        found = ask(self.reader(model), asked, pieces_of(data), self.longest)
+        lines = (
+            f"{q.text}\n  right: {' / '.join(dict.fromkeys(a.text for a in q.answers))}\n"
+            f"  found: {text} ({p:.1%})"
+            for q, (text, p) in zip(asked, found, strict=True)
+        )
+        return {"answers": "\n\n".join(lines)}
+
+    def pictures(self, model: nn.Module, data: Splits) -> "dict[str, Figure]":
+        assert isinstance(model, BertQuestions)
+        return {"attention": attention_picture(model.bert, pieces_of(data), SHOWN)}
+
+    def answer_texts(
+        self, model: nn.Module, texts: Sequence[str], pieces: WordPiece
+    ) -> list[dict[str, Any]]:
+        """For each "question | passage", the part of the passage that answers."""
+        asked = [parsed(text) for text in texts]
+        found = ask(self.reader(model), asked, pieces, self.longest)
+        return [
+            {"input": question.text, "prediction": text, "probability": p}
+            for question, (text, p) in zip(asked, found, strict=True)
+        ]
+
+
+def split(found: Sequence[Window], length: int) -> Split:
+    y: Tensor = torch.tensor([window.answer for window in found])
+    return Split(rows(found, length), y)
+
+
+def judged(found: Sequence[str], asked: Sequence[Question]) -> dict[str, float]:
+    right = [[answer.text for answer in question.answers] for question in asked]
+    return {"f1": token_f1(found, right), "exact_match": exact_match(found, right)}
+
+
+def parsed(text: str) -> Question:
+    """QUESTION | PASSAGE."""
+    question, mark, passage = (part.strip() for part in text.partition("|"))
+    if not (question and mark and passage):
+        raise InputError(f"expected 'question | passage', got {text!r}")
+    return Question(question, passage, (), "")

@@ -1,0 +1,110 @@
+"""A Hopfield network remembers handwritten digits and restores them from spoilt copies.
+
+Each stored digit is shown again with some of its pixels flipped; recall runs downhill in the energy
+until nothing moves. The denser memories of the chapter run beside it on the same cues.
+Notes: J 1.4.
+"""
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+import torch
+from torch import Tensor
+
+from chainrule.data.datasets import digits
+from chainrule.data.splits import Split, Splits
+from chainrule.errors import InputError
+from chainrule.models.connectionism.dense_hopfield import DenseHopfield
+from chainrule.models.connectionism.exponential_hopfield import ExponentialHopfield
+from chainrule.models.connectionism.hopfield import Hopfield
+from chainrule.runs.recipe import SPLITS, Experiment, Figures, Task, one_step
+from chainrule.training import Progress
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe(Experiment[Hopfield]):
+    """64 units of ±1, one per pixel."""
+
+    notes: ClassVar[str] = "J 1.4"
+
+    seed: int = 0
+    """Draws the flipped pixels."""
+    digits: tuple[int, ...] = (3, 4, 6)
+    """Which digits to store; a few at most, for they look alike to Hebb's rule."""
+    flipped: float = 0.1
+    """Share of pixels flipped in each cue."""
+    cues: int = 50
+    """Spoilt copies of every stored digit."""
+
+    def data(self, folder: Path | None) -> Splits:
+        return cued(prototypes(self.digits), self.digits, self.flipped, self.cues, self.seed)
+
+    def model(self, task: Task) -> Hopfield:
+        return Hopfield(task.inputs)
+
+    def learn(
+        self, model: Hopfield, data: Splits, folder: Path | None, device: str
+    ) -> Generator[Progress]:
+        model.store(data.train.x)
+        yield one_step(recalled(model.recall, data, data.train), "stored by Hebb's rule")
+
+    def measure(self, model: Hopfield, data: Splits) -> Figures:
+        return {name: recalled(model.recall, data, getattr(data, name)) for name in SPLITS}
+
+    def compare(self, data: Splits) -> dict[str, Figures]:
+        cubic = DenseHopfield(data.train.x, degree=3)
+        exponential = ExponentialHopfield(data.train.x)
+        return {
+            "dense memory, degree 3": {"test": recalled(cubic.recall, data, data.test)},
+            "exponential memory": {"test": recalled(exponential.recall, data, data.test)},
+        }
+
+    def pictures(self, model: Hopfield, data: Splits) -> "dict[str, Figure]":
+        from chainrule.plots.images import recalled_patterns
+
+        rows = torch.arange(0, len(data.test.x), self.cues)
+        cues = data.test.x[rows]
+        stored = data.train.x[data.test.y[rows]]
+        found = model.recall(cues)
+        drawn = recalled_patterns(stored.numpy(), cues.numpy(), found.numpy(), shape=(8, 8))
+        return {"recall": drawn}
+
+
+def prototypes(wanted: tuple[int, ...]) -> Tensor:
+    """The mean image of each wanted digit as ±1 at half its brightness."""
+    if not wanted or len(set(wanted)) < len(wanted) or not set(wanted) <= set(range(10)):
+        raise InputError(f"expected different digits from 0 to 9, got {wanted}")
+    x, y = digits.load().train
+    means = torch.stack([x[y == digit].mean(0).flatten() for digit in wanted])
+    return torch.where(means > means.amax(1, keepdim=True) / 2, 1.0, -1.0)
+
+
+def cued(patterns: Tensor, names: tuple[int, ...], flipped: float, cues: int, seed: int) -> Splits:
+    """The patterns to store, and spoilt copies of them whose label is the pattern's number."""
+    if not 0 <= flipped <= 1 or cues < 1:
+        raise InputError(f"expected a share from 0 to 1 and some cues, got {flipped} and {cues}")
+    generator = torch.Generator().manual_seed(seed)
+    y = torch.arange(len(patterns)).repeat_interleave(cues)
+
+    def spoilt() -> Split:
+        flips = torch.rand(len(y), patterns.shape[1], generator=generator) < flipped
+        return Split(torch.where(flips, -patterns[y], patterns[y]), y)
+
+    stored = Split(patterns, torch.arange(len(patterns)))
+    test = spoilt()
+    return Splits(stored, spoilt(), test, tuple(map(str, names)))
+
+
+def recalled(recall: Callable[[Tensor], Tensor], data: Splits, split: Split) -> dict[str, float]:
+    """Share of states restored without one wrong pixel, and the mean overlap 1/n Σ x_i y_i."""
+    target = data.train.x[split.y]
+    found = recall(split.x)
+    return {
+        "accuracy": (found == target).all(1).double().mean().item(),
+        "overlap": (found * target).mean().item(),
+    }

@@ -1,0 +1,85 @@
+"""The perceptron on data with a margin: it stops by itself, within Novikoff's bound.
+
+Also tells data that cannot be separated from data that need patience. Notes: J 1.2.
+"""
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import one_hot
+
+from chainrule.data.datasets import blobs
+from chainrule.data.splits import Split, Splits
+from chainrule.models.connectionism.perceptron import Perceptron, margin
+from chainrule.runs.recipe import SPLITS, Experiment, Figures, Task, one_step
+from chainrule.training import Progress
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe(Experiment[Perceptron]):
+    """Points in the plane → one threshold unit."""
+
+    notes: ClassVar[str] = "J 1.2, algorithm 1 and theorem 1.3"
+
+    seed: int = 0
+    """Draws the validation split."""
+    margin: float = 0.1
+    """Distance γ of the nearest point from the hidden line."""
+    number: int = 500
+    """Points in all."""
+    passes: int = 1000
+    """Upper limit of passes over the data."""
+
+    def data(self, folder: Path | None) -> Splits:
+        return blobs.load(folder, self.seed, number=self.number, margin=self.margin)
+
+    def model(self, task: Task) -> Perceptron:
+        return Perceptron(task.inputs, bias=False)
+
+    def learn(
+        self, model: Perceptron, data: Splits, folder: Path | None, device: str
+    ) -> Generator[Progress]:
+        result = model.learn(*signed(data.train), passes=self.passes)
+        figures = error_and_margin(model, data.train)
+        counted = {"mistakes": float(result.mistakes), "passes": float(result.passes)}
+        yield one_step(figures | counted, result.reason)
+
+    def measure(self, model: Perceptron, data: Splits) -> Figures:
+        return {name: error_and_margin(model, getattr(data, name)) for name in SPLITS}
+
+    def probabilities(self, output: Tensor) -> Tensor:
+        """A threshold unit is always sure."""
+        return one_hot((output > 0).long(), 2).float()
+
+    def pictures(self, model: Perceptron, data: Splits) -> "dict[str, Figure]":
+        from chainrule.plots.surfaces import decision_boundary
+
+        def score(points: np.ndarray) -> np.ndarray:
+            return points @ model.w.numpy() + model.b.numpy()
+
+        x, y = data.test
+        wrong = (model(x) != signed(data.test)[1]).numpy()
+        return {"boundary": decision_boundary(score, x.numpy(), y.numpy(), data.classes, wrong)}
+
+
+def signed(split: Split) -> tuple[Tensor, Tensor]:
+    """Labels 0 and 1 as the perceptron's -1 and +1."""
+    return split.x, 2.0 * split.y - 1
+
+
+def error_and_margin(model: Perceptron, split: Split) -> dict[str, float]:
+    """Share of wrong signs, and the smallest signed distance."""
+    x, y = signed(split)
+    gamma = margin(model.w, model.b, x.double(), y.double())
+    return {
+        "error": (model(x) != y).double().mean().item(),
+        "margin": torch.nan_to_num(gamma).item(),
+    }

@@ -1,0 +1,1 @@
+"""What recipes of one family share: one small base per family."""

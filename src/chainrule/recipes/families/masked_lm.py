@@ -1,0 +1,156 @@
+"""BERT's pre-training as the engine takes it: what is hidden, what is guessed, and how well.
+
+    loss = mean over hidden words of -log p(word | the rest) - log p(b follows a, or not)
+           + λ mean over words of the text of -log p(word | [CLS])
+
+The first two tasks are the paper's; the third is `bag_of_words`, answered by the same head as the
+hidden words. In training those are chosen anew in every step; measuring, they follow from a fixed
+seed, so that all epochs and runs are asked for the same ones.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from chainrule.data.text.wordpiece import SPECIAL, WordPiece
+from chainrule.errors import InputError
+from chainrule.learning.bag_of_words import bag_of_words
+from chainrule.learning.masking import Hidden, Scheme, hide
+from chainrule.learning.tasks import Objective
+from chainrule.models.attention.bert_pretraining import BertPretraining
+from chainrule.recipes.families.bert import AT_ONCE, lengths, segments, shortened
+
+MEASURED = 0  # the seed of the words that are hidden to measure
+# Columns of what `Guessing` gives.
+SURPRISE, HIDDEN, RIGHT, FOLLOWS, GIST = 0, 1, 2, slice(3, 5), 5
+
+
+class Guessing(nn.Module):
+    """Rows of Σ -log p of the hidden words, how many, how many are right; logits of `follows`;
+    and the mean -log p of the text's words at [CLS], by `weights`."""
+
+    weights: Float[Tensor, " symbols"]
+
+    def __init__(
+        self, model: BertPretraining, pieces: WordPiece, weights: Float[Tensor, " symbols"]
+    ):
+        super().__init__()
+        self.model = model
+        self.register_buffer("weights", weights, persistent=False)
+        self.sep = pieces.sep
+        self.scheme = Scheme(len(pieces), pieces.mask, len(SPECIAL))
+
+    def forward(self, tokens: Int[Tensor, "batch steps"]) -> Float[Tensor, "batch 6"]:
+        if self.training:
+            tokens = shortened(tokens)
+            return self.guess(hide(tokens, self.scheme), tokens)
+        chosen = hide(tokens.cpu(), self.scheme, torch.Generator().manual_seed(MEASURED))
+        hidden = Hidden(*(t.to(tokens.device) for t in chosen))  # the same ones on every device
+        order = lengths(tokens).argsort(stable=True)
+        parts = [self.guess(part_of(hidden, rows), tokens[rows]) for rows in order.split(AT_ONCE)]
+        return torch.cat(parts)[order.argsort()]
+
+    def guess(
+        self, hidden: Hidden, original: Int[Tensor, "batch steps"]
+    ) -> Float[Tensor, "batch 6"]:
+        """The softmax is taken at [CLS] and at hidden words only."""
+        tokens, places, words, counts = hidden
+        found = self.model.answers(tokens, segments(tokens, self.sep), F.pad(places, (1, 0)))
+        logits = found.words.float()
+        gist = bag_of_words(logits[:, 0], original, self.weights)
+        surprise = F.cross_entropy(logits[:, 1:].mT, words, reduction="none") * counts
+        right = (logits[:, 1:].argmax(2) == words) & counts
+        sums = (surprise.sum(1), counts.sum(1).float(), right.sum(1).float())
+        return torch.cat([torch.stack(sums, 1), found.follows.float(), gist[:, None]], 1)
+
+
+def part_of(hidden: Hidden, rows: Int[Tensor, " rows"]) -> Hidden:
+    """Some rows, without the columns that none of them needs."""
+    tokens, places, words, counts = (t[rows] for t in hidden)
+    most = max(1, int(counts.sum(1).max()))
+    return Hidden(shortened(tokens), places[:, :most], words[:, :most], counts[:, :most])
+
+
+def all_tasks(
+    output: Float[Tensor, "n 6"], y: Int[Tensor, " n"], gist: float
+) -> Float[Tensor, " n"]:
+    """The mean over rows is that over hidden words, plus that over pairs and λ that over texts."""
+    pairs = F.cross_entropy(output[:, FOLLOWS], y, reduction="none")
+    words = output[:, SURPRISE] / output[:, HIDDEN].mean().clamp_min(1e-9)
+    return words + pairs + gist * output[:, GIST]
+
+
+def perplexity(output: Float[Tensor, "n 6"], y: Int[Tensor, " n"]) -> float:
+    """e to the mean surprise of a hidden word."""
+    surprise, hidden = output[:, SURPRISE].double().sum(), output[:, HIDDEN].double().sum()
+    return (surprise / hidden).exp().item()
+
+
+def word_accuracy(output: Float[Tensor, "n 6"], y: Int[Tensor, " n"]) -> float:
+    """Share of the hidden words whose best guess is right."""
+    return (output[:, RIGHT].double().sum() / output[:, HIDDEN].double().sum()).item()
+
+
+def pair_accuracy(output: Float[Tensor, "n 6"], y: Int[Tensor, " n"]) -> float:
+    """Share of the pairs of which it is known whether they follow each other."""
+    return (output[:, FOLLOWS].argmax(1) == y).double().mean().item()
+
+
+def text_perplexity(output: Float[Tensor, "n 6"], y: Int[Tensor, " n"]) -> float:
+    """e to the mean surprise of a text's words at [CLS], frequent ones counted less."""
+    return output[:, GIST].double().mean().exp().item()
+
+
+def guessing_objective(gist: float) -> Objective:
+    """gist: λ, the weight of the third task."""
+    return Objective(
+        partial(all_tasks, gist=gist),
+        {
+            "word_accuracy": word_accuracy,
+            "perplexity": perplexity,
+            "pair_accuracy": pair_accuracy,
+            "text_perplexity": text_perplexity,
+        },
+        greater=frozenset({"word_accuracy", "pair_accuracy"}),
+        smaller=frozenset({"loss", "perplexity", "text_perplexity"}),
+    )
+
+
+class Guess(NamedTuple):
+    """A word for a blank, and its probability."""
+
+    word: str
+    probability: float
+
+
+@torch.no_grad()
+def fill(model: BertPretraining, pieces: WordPiece, text: str, most: int = 5) -> list[list[Guess]]:
+    """The likeliest words for every [MASK] of a text, the others being blank as well."""
+    numbers = [pieces.cls, *pieces.encode(text), pieces.sep]
+    blanks = [place for place, number in enumerate(numbers) if number == pieces.mask]
+    if not blanks:
+        raise InputError(f"expected a text with a blank to fill, [MASK], got {text!r}")
+    if len(numbers) > pieces.length:
+        raise InputError(
+            f"a text of {len(numbers)} tokens is longer than the {pieces.length} that the model "
+            "reads; shorten it"
+        )
+    tokens = torch.tensor([numbers])
+    words = model.eval().answers(tokens, None, torch.tensor([blanks])).words[0]
+    words[:, : len(SPECIAL)] = -torch.inf
+    best = words.softmax(1).topk(min(most, len(pieces) - len(SPECIAL)))
+    return [
+        [Guess(pieces.tokens[n], p) for p, n in zip(row, found, strict=True)]
+        for row, found in zip(best.values.tolist(), best.indices.tolist(), strict=True)
+    ]
+
+
+def filled(text: str, guesses: Sequence[Sequence[Guess]]) -> str:
+    """The text and, beneath it, the words for each blank."""
+    rows = (", ".join(f"{word} {p:.1%}" for word, p in row) for row in guesses)
+    return "\n".join([text, *(f"    {row}" for row in rows)])

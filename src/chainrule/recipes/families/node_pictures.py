@@ -1,0 +1,70 @@
+"""Pictures of a node classifier: confusion, graph, embedding, and attention where there is some."""
+
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from chainrule.data.graph_splits import GraphSplits
+from chainrule.nn.on_graph import OnGraph
+from chainrule.plots.graphs import attention_on_edges, coloured_graph, embeddings
+from chainrule.plots.predictions import confusion_matrix
+from chainrule.runs.pictures import counts
+from chainrule.training import outputs
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FEWEST, MOST = 5, 14  # neighbours of the node whose attention is drawn
+
+
+def pictures(model: OnGraph, data: GraphSplits) -> "dict[str, Figure]":
+    """On the test nodes: what went wrong; on the graph: where; in the last hidden layer: why."""
+    predicted = outputs(model, (torch.arange(data.graph.nodes),)).argmax(1)
+    x, y = data.test
+    wrong = f"test: {int((predicted[x] != y).sum())} of {len(y)} wrong"
+    found = counts(y, predicted[x], len(data.classes))
+    drawn = {"confusion": confusion_matrix(found, data.classes, wrong)}
+    drawn["graph"] = graph_picture(predicted, data)
+    points = embedding(model, x)
+    if points is not None and len(points) > 3 and points.shape[1] > 1:
+        drawn["embedding"] = embeddings(
+            points.numpy(), y.numpy(), data.classes, "test nodes as the last layer sees them"
+        )
+    if hasattr(model.network, "attention"):
+        drawn["attention"] = attention_picture(model, data)
+    return drawn
+
+
+def graph_picture(predicted: Tensor, data: GraphSplits) -> "Figure":
+    """Truth and prediction; nodes without a label count as predicted."""
+    truth = torch.where(data.labels < 0, predicted, data.labels)
+    edges = data.graph.edge_index.T.numpy()
+    known = data.train.x.numpy()
+    return coloured_graph(edges, truth.numpy(), predicted.numpy(), data.classes, known)
+
+
+def embedding(model: OnGraph, nodes: Tensor) -> Tensor | None:
+    """What the last layer sees of these nodes, if the network tells."""
+    if not hasattr(model.network, "hidden"):
+        return None
+    with torch.inference_mode():
+        model.eval()
+        return model.network.hidden(**dict(model.views.items()))[nodes]  # type: ignore[operator]
+
+
+def attention_picture(model: OnGraph, data: GraphSplits) -> "Figure":
+    """Of the test node, no hub and no leaf, whose attention in the last layer is least even."""
+    model.eval()
+    with torch.inference_mode():
+        q = model.network.attention(**dict(model.views.items()), place=-1).mean(0)  # type: ignore[operator]
+    near = model.views["edges"][-1]  # type: ignore[index]
+    row, column = near.row[: len(q)], near.column[: len(q)]
+    degree = row.bincount(minlength=data.graph.nodes)
+    largest = torch.segment_reduce(q, "max", lengths=degree)
+    spread = (largest * degree).masked_fill((degree < FEWEST) | (degree > MOST), -1)
+    spread = spread[data.test.x]
+    centre = int(data.test.x[spread.argmax()])
+    pairs = torch.stack([row, column], 1).numpy()
+    truth = data.labels.clamp_min(0).numpy()
+    return attention_on_edges(pairs, q.numpy(), truth, data.classes, centre)

@@ -1,0 +1,56 @@
+"""Your own table: a network for the numbers and categories of a CSV file.
+
+    chainrule train mlp --table my.csv --target column
+
+Columns of numbers are standardised, categories become 0/1 columns, gaps are filled in. A target of
+words or of few whole numbers is a class, any other a number to be predicted.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from torch import nn
+
+from chainrule.data.readers.table import table
+from chainrule.data.splits import Splits
+from chainrule.models.feedforward.mlp import MLP
+from chainrule.nn.rescaled import Rescaled
+from chainrule.runs.recipe import Task, Trained
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe(Trained):
+    """The columns of a table → hidden layers → one of its columns."""
+
+    notes: ClassVar[str] = "J 2.2"
+
+    table: str
+    """CSV file with a header."""
+    target: str
+    """The column to predict."""
+    ignore: tuple[str, ...] = ()
+    """Columns to leave out."""
+    task: Literal["auto", "classification", "regression"] = "auto"
+    """What the target is; auto looks at it."""
+    hidden: tuple[int, ...] = (64, 64)
+    """Widths of the hidden layers."""
+    dropout: float = 0.1
+    """Share of hidden units dropped in each step."""
+    epochs: int = 200
+    batch_size: int = 64
+    weight_decay: float = 1e-4
+    patience: int = 25
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        # The run must be able to find its table from any folder.
+        object.__setattr__(self, "table", str(Path(self.table).resolve()))
+
+    def data(self, folder: Path | None) -> Splits:
+        task = None if self.task == "auto" else self.task
+        return table(self.table, self.target, self.seed, task=task, ignore=self.ignore)
+
+    def model(self, task: Task) -> nn.Module:
+        network = MLP(task.inputs, self.hidden, task.outputs, dropout=self.dropout)
+        return network if task.classes else Rescaled(network, task.centre, task.spread)

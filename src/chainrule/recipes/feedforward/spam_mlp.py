@@ -1,0 +1,38 @@
+"""Spam e-mails by a regularised network, on the split of ESL (exercise 11.7).
+
+57 word and character frequencies, taken through log(x + 0.1) and standardised; the tricks are
+dropout, weight decay and a one-cycle schedule. Notes: L exercise 10.6.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from torch import nn
+
+from chainrule.data.datasets import spam
+from chainrule.data.splits import Splits
+from chainrule.models.feedforward.mlp import MLP
+from chainrule.runs.recipe import Task, Trained
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe(Trained):
+    """57 features → hidden layers → spam or not."""
+
+    notes: ClassVar[str] = "L exercise 10.6 (ESL 11.7)"
+
+    hidden: tuple[int, ...] = (512, 512)
+    """Widths of the hidden layers."""
+    dropout: float = 0.7
+    """Share of hidden units dropped in each step."""
+    epochs: int = 60
+    schedule: str = "one-cycle"
+    learning_rate: float = 5e-3
+    weight_decay: float = 1e-3
+
+    def data(self, folder: Path | None) -> Splits:
+        return spam.load(folder, self.seed)
+
+    def model(self, task: Task) -> nn.Module:
+        return MLP(task.inputs, self.hidden, task.outputs, dropout=self.dropout)

@@ -1,0 +1,63 @@
+"""Your own graph: a table of nodes, a table of edges, and a column to predict.
+
+    chainrule train gcn --edges edges.csv --nodes nodes.csv --target column
+
+The first column of the nodes is their id, unless one is called id; the first two columns of the
+edges are ids. Columns of numbers are standardised, categories become 0/1 columns. Nodes without a
+label stay in the graph, and `chainrule predict RUN nodes.csv` says what they are. Notes: J 7.4.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from torch import nn
+
+from chainrule.data.graph_splits import GraphSplits
+from chainrule.data.readers.graph_table import graph_table
+from chainrule.errors import InputError
+from chainrule.models.geometric.gcn import GCN
+from chainrule.nn.on_graph import OnGraph
+from chainrule.recipes.families.node_classification import NodeRecipe
+from chainrule.runs.recipe import Task
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe(NodeRecipe):
+    """The columns of the nodes → hidden layers, coupled along the edges → one of the columns."""
+
+    notes: ClassVar[str] = "J 7.4"
+
+    edges: str
+    """CSV file of the edges, with a header: the ids of both ends."""
+    nodes: str
+    """CSV file of the nodes, with a header: an id, columns, the target."""
+    target: str
+    """The column to predict; it may be empty for some nodes."""
+    ignore: tuple[str, ...] = ()
+    """Columns of the nodes to leave out."""
+    hidden: tuple[int, ...] = (32,)
+    """Widths of the hidden layers."""
+    dropout: float = 0.5
+    """Share of inputs and of hidden units dropped in each step."""
+    epochs: int = 400
+    learning_rate: float = 0.01
+    weight_decay: float = 5e-4
+    patience: int = 50
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("edges", "nodes"):  # the run must be able to find them from any folder
+            object.__setattr__(self, name, str(Path(getattr(self, name)).resolve()))
+
+    def data(self, folder: Path | None) -> GraphSplits:
+        return graph_table(self.edges, self.nodes, self.target, self.seed, self.ignore)
+
+    def model(self, task: Task) -> nn.Module:
+        graph = self.data(None).graph
+        if graph.x.shape[1] != task.inputs:
+            raise InputError(
+                f"{self.nodes} is not the table that the run has learnt from: it gives "
+                f"{graph.x.shape[1]} features, not {task.inputs}; train again"
+            )
+        return OnGraph(GCN(task.inputs, self.hidden, task.outputs, self.dropout), graph)

@@ -1,0 +1,88 @@
+"""Furniture told apart from clouds of points by PointNet.
+
+Every step draws other points of each cloud, mirrors it, turns it a little about the upward axis,
+stretches it and moves its points. Qi et al. (2017), PointNet; Wu et al. (2015), ModelNet.
+Notes: J 7.3.
+"""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from torch import nn
+
+from chainrule.data.datasets import modelnet10
+from chainrule.data.splits import Splits
+from chainrule.learning.augmentation import compose
+from chainrule.learning.point_augmentation import (
+    drop_points,
+    jitter,
+    mirror,
+    rescale,
+    rotate_about_up,
+    some_points,
+)
+from chainrule.learning.tasks import Objective
+from chainrule.models.geometric.pointnet import PointNet
+from chainrule.runs.recipe import Published, Task, Trained, objective_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe(Trained):
+    """Two T-nets, 64 local and 1024 global features, then 512 and 256 units and 10 logits."""
+
+    notes: ClassVar[str] = "J 7.3"
+    published: ClassVar[tuple[Published, ...]] = (
+        Published("test accuracy", 0.8354, "Wu et al. (2015), 3D ShapeNets on voxels"),
+    )
+
+    features: int = 1024
+    """Global features of a cloud."""
+    visible: int = 384
+    """Points of each cloud that a training step sees; all 1,024 are seen in evaluation."""
+    dropout: float = 0.4
+    """Share of the last hidden units that are dropped in training."""
+    degrees: float = 10.0
+    """Largest turn about the upward axis."""
+    stretch: float = 0.15
+    """Largest change of the length of each axis."""
+    jitter: float = 0.02
+    """Spread of the noise on every coordinate, cut off at 2.5 times as much."""
+    missing: float = 0.5
+    """Largest share of a training cloud's points that are left out."""
+    normals: bool = False
+    """Give the network the normals, too; needs the archive of meshes."""
+    epochs: int = 36
+    batch_size: int = 32
+    optimiser: str = "adamw"
+    schedule: str = "one-cycle"
+    learning_rate: float = 2e-3
+    weight_decay: float = 0.05
+    label_smoothing: float = 0.1
+
+    def data(self, folder: Path | None) -> Splits:
+        return modelnet10.load(folder, self.seed, normals=self.normals)
+
+    def model(self, task: Task) -> nn.Module:
+        return PointNet(
+            3, task.outputs, inputs=task.shape[1], features=self.features, dropout=self.dropout
+        )
+
+    def objective(self, data: Splits) -> Objective:
+        augment = compose(
+            some_points(self.visible),
+            drop_points(self.missing),
+            mirror(),
+            rotate_about_up(self.degrees),
+            *([] if self.normals else [rescale(self.stretch)]),
+            jitter(self.jitter, 2.5 * self.jitter),
+        )
+        return replace(objective_of(data), augment=augment)
+
+    def pictures(self, model: nn.Module, data: Splits) -> "dict[str, Figure]":
+        from chainrule.recipes.families.point_pictures import classified
+
+        return super().pictures(model, data) | classified(model, data)

@@ -1,0 +1,61 @@
+"""Copying ten symbols after a pause: how long can each cell remember?
+
+Each cell reads ten symbols, waits, and must write them down; the error is the share of wrong
+symbols, 87.5 % for guessing. The loss counts the last ten steps alone. A cell whose gates do not
+look at the state cannot count the steps by itself, and gradients must reach back over the pause.
+Hochreiter and Schmidhuber (1997); as in Arjovsky, Shah and Bengio (2016), ICML.
+Notes: J 5, J 5.1 (long-range dependencies).
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch.nn.functional as F
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from chainrule.data.datasets import copy_memory
+from chainrule.data.splits import Splits
+from chainrule.learning.tasks import Objective
+from chainrule.models.recurrent.recurrent import Recurrent
+from chainrule.models.recurrent.sequence_tagger import SequenceTagger
+from chainrule.recipes.families.memory_task import ByLength
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe(ByLength):
+    """Ten one-hot inputs → a cell → one of eight symbols at each of the last ten steps."""
+
+    notes: ClassVar[str] = "J 5, J 5.1"
+    metric: ClassVar[str] = "error"
+    guessing: ClassVar[float] = 1 - 1 / copy_memory.SYMBOLS
+    solved: ClassVar[float] = 0.01
+
+    lengths: tuple[int, ...] = (1, 10, 30, 100)
+    """Steps between reading and writing."""
+    epochs: int = 25
+    learning_rate: float = 5e-3
+
+    def load(self, length: int) -> Splits:
+        return copy_memory.load(seed=self.seed, number=self.number, length=length)
+
+    def answering(self, layer: Recurrent, outputs: int) -> nn.Module:
+        return SequenceTagger(layer, outputs)
+
+    def objective(self) -> Objective:
+        return Objective(copying_loss, {"error": copying_error})
+
+
+def copying_loss(
+    output: Float[Tensor, "batch steps symbols"], y: Int[Tensor, "batch copied"]
+) -> Float[Tensor, " batch"]:
+    """Mean cross-entropy of the symbols at the last steps."""
+    logits = output[:, -y.shape[1] :].transpose(1, 2)
+    return F.cross_entropy(logits, y, reduction="none").mean(1)
+
+
+def copying_error(
+    output: Float[Tensor, "batch steps symbols"], y: Int[Tensor, "batch copied"]
+) -> float:
+    """Share of symbols copied wrongly."""
+    return (output[:, -y.shape[1] :].argmax(2) != y).double().mean().item()

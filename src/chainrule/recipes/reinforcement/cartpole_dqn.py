@@ -1,0 +1,41 @@
+"""Cart and pole: a network learns by trying to keep a pole upright on a cart.
+
+Deep Q-learning with a replay memory and an older copy of the network, the action chosen by the one
+and valued by the other. The carts are those of gymnasium's CartPole-v1, many at once; an episode
+that the clock cuts off at 500 steps still has a future, and is treated so. Notes: A 4.
+
+Mnih et al. (2015), Nature 518; van Hasselt, Guez and Silver (2016), AAAI.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from torch import nn
+
+from chainrule.environments.cart_pole import ACTIONS, NAMES, TAU, CartPoles
+from chainrule.recipes.families.dqn import Arena, Playing
+from chainrule.runs.recipe import Published
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe(Playing):
+    """Position, speed, angle and its speed → 128 → 128 → the values of left and right."""
+
+    notes: ClassVar[str] = "A 4"
+    published: ClassVar[tuple[Published, ...]] = (
+        Published("test return", 500.0, "RL Baselines3 Zoo, DQN, 50k steps, one run"),
+    )
+
+    def data(self, folder: Path | None) -> Arena:
+        return Arena(CartPoles, len(NAMES), ACTIONS)
+
+    def pictures(self, model: nn.ModuleList, data: Arena) -> "dict[str, Figure]":
+        from chainrule.plots.environments import cart_pole_strip
+
+        found = self.episode(model, data)
+        title = f"a greedy episode, return {found.earned:g}"
+        return {"episode": cart_pole_strip(found.observations.numpy(), TAU, title)}

@@ -1,0 +1,142 @@
+"""A grid world learnt by Q-learning: the best way from every cell, found by walking.
+
+    Q(s, a) ← Q(s, a) + n(s, a)^(-ω) (r + γ max_a' Q(s', a') - Q(s, a))
+
+The agents know neither the map nor how slippery it is. What they reach is measured exactly against
+value iteration, which knows both; SARSA walks as many steps beside them, and values its own
+exploring policy instead. Watkins and Dayan (1992). Notes: A 4.
+"""
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+import torch
+from torch import Tensor
+
+from chainrule.environments.grid_world import GridWorld
+from chainrule.errors import InputError
+from chainrule.models.reinforcement.q_learning import QLearning, check
+from chainrule.models.reinforcement.sarsa import Sarsa
+from chainrule.recipes.families.grid_world import (
+    GridSettings,
+    agent_means,
+    drawn_world,
+    optimum,
+    quality,
+)
+from chainrule.runs.recipe import Experiment, Figures, Record, Task
+from chainrule.training import Progress, checkpoint
+from chainrule.training.randomness import mix
+from chainrule.training.state import LAST
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe(GridSettings, Experiment[QLearning, GridWorld]):
+    """The cells of a map → tables of the value of going up, right, down, left."""
+
+    notes: ClassVar[str] = "A 4"
+
+    seed: int = 0
+    """From it follow every start, slip and random action."""
+    agents: int = 20
+    """Independent learners, each with a table of its own."""
+    epochs: int = 40
+    """Parts of the training, after each of which the policies are valued."""
+    epoch_steps: int = 1000
+    """Steps of every agent in one epoch."""
+    epsilon: float = 0.5
+    """Share ε of random actions."""
+    power: float = 0.55
+    """ω of the rate n^(-ω), in (0.5, 1]."""
+
+    def __post_init__(self) -> None:
+        for name in ("agents", "epochs", "epoch_steps"):
+            if (value := getattr(self, name)) < 1:
+                raise InputError(f"--{name.replace('_', '-')} must be at least 1, got {value}")
+        if not 0 <= self.seed < 2**63:
+            raise InputError(f"--seed must lie between 0 and 2⁶³, got {self.seed}")
+        check(self.epsilon, self.power)
+
+    def model(self, task: Task) -> QLearning:
+        return QLearning(self.world(), self.agents)
+
+    def learn(
+        self, model: QLearning, data: GridWorld, folder: Path | None, device: str
+    ) -> Generator[Progress]:
+        last = folder / LAST if folder else None
+        history = restored(model, last)
+        best = optimum(data)
+        for past in history:
+            yield self.progress(past)
+        for epoch in range(len(history) + 1, self.epochs + 1):
+            walk(model, data, self, epoch)
+            history.append(self.record(model, data, best, epoch))
+            if last is not None:
+                checkpoint.save(last, model.state_dict(), {"epoch": epoch, "history": history})
+            yield self.progress(history[-1])
+
+    def progress(self, record: Record) -> Progress:
+        epoch, steps = int(record["epoch"]), self.epoch_steps
+        stopped = "all epochs done" if epoch == self.epochs else ""
+        return Progress(epoch, self.epochs, steps, steps, record["train_distance"], record, stopped)
+
+    def record(self, model: QLearning, data: GridWorld, best: Tensor, epoch: int) -> Record:
+        """The exact value of each agent's greedy policy at the start."""
+        each = [quality(data, Q, best) for Q in model.Q]
+        values = torch.tensor([found["value"] for found in each], dtype=torch.float64)
+        distance = sum(found["distance"] for found in each) / len(each)
+        return {
+            "epoch": epoch,
+            "steps": epoch * self.epoch_steps,
+            "train_distance": distance,
+            **agent_means(values),
+        }
+
+    def measure(self, model: QLearning, data: GridWorld) -> Figures:
+        return {"test": mean_quality(model, data)}
+
+    def compare(self, data: GridWorld) -> dict[str, Figures]:
+        sarsa, best = Sarsa(data, self.agents), optimum(data)
+        for epoch in range(1, self.epochs + 1):
+            walk(sarsa, data, self, epoch)
+        return {
+            "SARSA, as many steps": {"test": mean_quality(sarsa, data)},
+            "value iteration": {"test": quality(data, best, best)},
+        }
+
+    def pictures(self, model: QLearning, data: GridWorld) -> "dict[str, Figure]":
+        return {"values": drawn_world(data, model.Q[0], "what the first agent has learnt")}
+
+    def curves(self, history: list[Record]) -> "Figure":
+        from chainrule.plots.environments import learning_band
+
+        world = self.world()
+        best = optimum(world).amax(-1)[world.start].item()
+        return learning_band(history, "value", ("best possible", best))
+
+
+def walk(model: QLearning, world: GridWorld, recipe: Recipe, epoch: int) -> None:
+    """One epoch, whose chance follows from (seed, epoch)."""
+    generator = torch.Generator().manual_seed(mix(recipe.seed, epoch))
+    model.learn(world, recipe.epoch_steps, recipe.epsilon, generator, recipe.power)
+
+
+def mean_quality(model: QLearning, world: GridWorld) -> dict[str, float]:
+    """The figures of a table, averaged over the agents."""
+    best = optimum(world)
+    each = [quality(world, Q, best) for Q in model.Q]
+    return {name: sum(found[name] for found in each) / len(each) for name in each[0]}
+
+
+def restored(model: QLearning, last: Path | None) -> list[Record]:
+    """The past epochs of an interrupted run; the model goes on where it stood."""
+    if last is None or not last.exists():
+        return []
+    tensors, numbers = checkpoint.load(last)
+    model.load_state_dict(tensors)
+    return numbers["history"]

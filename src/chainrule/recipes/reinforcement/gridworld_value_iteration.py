@@ -1,0 +1,63 @@
+"""A grid world solved by value iteration: the best way from every cell, before a step is taken.
+
+    V ← max_a Σ_s' P(s' | s, a) (R(s, a, s') + γ V(s'))
+
+until the bound says that the greedy policy loses less than ε. Policy iteration runs beside it, and
+must find the same. Bellman (1957). Notes: A 4.
+"""
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from chainrule.environments.grid_world import WAYS, GridWorld
+from chainrule.models.reinforcement import policy_iteration, value_iteration
+from chainrule.models.reinforcement.value_iteration import ValueIteration
+from chainrule.recipes.families.grid_world import GridSettings, drawn_world, optimum, quality
+from chainrule.runs.recipe import Experiment, Figures, Task, one_step
+from chainrule.training import Progress
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe(GridSettings, Experiment[ValueIteration, GridWorld]):
+    """The cells of a map → the value of going up, right, down, left."""
+
+    notes: ClassVar[str] = "A 4"
+
+    seed: int = 0
+    """Nothing is drawn: every seed gives the same."""
+    epsilon: float = 1e-6
+    """What the policy may lose in any cell, at most."""
+
+    def model(self, task: Task) -> ValueIteration:
+        return ValueIteration(task.inputs, len(WAYS))
+
+    def learn(
+        self, model: ValueIteration, data: GridWorld, folder: Path | None, device: str
+    ) -> Generator[Progress]:
+        changes = model.solve(data, self.epsilon)
+        found = quality(data, model.Q, optimum(data)) | {"sweeps": float(len(changes))}
+        yield one_step(found, f"the bound was met after {len(changes)} sweeps")
+
+    def measure(self, model: ValueIteration, data: GridWorld) -> Figures:
+        return {"test": quality(data, model.Q, optimum(data))}
+
+    def compare(self, data: GridWorld) -> dict[str, Figures]:
+        V, _, rounds = policy_iteration.solve(data)
+        Q = data.q(V)
+        return {"policy iteration": {"test": quality(data, Q, Q) | {"rounds": float(rounds)}}}
+
+    def pictures(self, model: ValueIteration, data: GridWorld) -> "dict[str, Figure]":
+        from chainrule.plots.environments import contraction
+
+        _, changes = value_iteration.solve(data, self.epsilon)
+        return {
+            "values": drawn_world(data, model.Q, "value of every cell, and the best way"),
+            "contraction": contraction(np.array(changes), data.discount),
+        }

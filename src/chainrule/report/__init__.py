@@ -1,1 +1,0 @@
-"""The only place that prints, draws or writes pages. It takes plain values."""

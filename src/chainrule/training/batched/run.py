@@ -1,0 +1,237 @@
+"""A crowd of networks: what `fit_many` holds fixed, what it changes, and what it refuses."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from chainrule.errors import InputError
+from chainrule.learning.tasks import Objective
+from chainrule.training.batched.stack import Dropouts, Stack, check_alike
+from chainrule.training.checks import (
+    Arrays,
+    check_batches,
+    check_model,
+    check_monitor,
+    check_split,
+    normalises_batches,
+)
+from chainrule.training.loop import Progress
+from chainrule.training.settings import Settings, flag
+from chainrule.training.spec import balanced
+from chainrule.training.state import State
+
+OWN = {"seed", "learning_rate", "weight_decay", "label_smoothing"}
+
+
+@dataclass(frozen=True)
+class Together(Progress):
+    """Progress of all members: `record` holds means, `members` each one's own figures."""
+
+    members: tuple[dict[str, float], ...] = ()
+
+
+@dataclass
+class CrowdState(State):
+    """The state of all members: running losses, best values and epochs, who has diverged."""
+
+    totals: list[float] = field(default_factory=list)
+    bests: list[float] = field(default_factory=list)
+    best_epochs: list[int] = field(default_factory=list)
+    lost: list[int] = field(default_factory=list)
+    saved: ClassVar[tuple[str, ...]] = (*State.saved, "totals", "bests", "best_epochs", "lost")
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """What stays the same during one call of `fit_many`.
+
+    Members that see the same batches stand in a row: `places` says where each was given.
+    """
+
+    places: list[int]
+    groups: int
+    stack: Stack
+    train: Arrays
+    rows: list[Tensor]
+    held: Arrays | list[Arrays] | None
+    settings: list[Settings]
+    objective: Objective
+    dropouts: Dropouts
+
+    @property
+    def common(self) -> Settings:
+        return self.settings[0]
+
+    @property
+    def members(self) -> int:
+        return len(self.settings)
+
+    @cached_property
+    def steps(self) -> int:
+        """Updates in an epoch, the same for all."""
+        return math.ceil(len(self.rows[0]) / self.common.batch_size)
+
+    @cached_property
+    def in_step(self) -> bool:
+        """Whether one learning rate serves all."""
+        return len({s.learning_rate for s in self.settings}) == 1
+
+    @cached_property
+    def moved(self) -> tuple[nn.Parameter, ...]:
+        """What the optimiser moves: the weights, or where rates differ, steps of rate 1."""
+        weights = self.stack.weights
+        return weights if self.in_step else tuple(nn.Parameter(p * 0) for p in weights)
+
+    @cached_property
+    def class_weights(self) -> Tensor | None:
+        """(K, classes), by the rows that each member learns from."""
+        if self.common.class_weights != "balanced":
+            return None
+        y = self.train[self.objective.inputs]
+        each = [balanced(y[rows]) for rows in self.rows]
+        return nn.utils.rnn.pad_sequence(each, batch_first=True)
+
+    @cached_property
+    def rates(self) -> list[Tensor]:
+        """Learning rate of every member, shaped to multiply each of the weights."""
+        return [per_member(self.own("learning_rate"), p) for p in self.stack.weights]
+
+    @cached_property
+    def decays(self) -> list[Tensor] | None:
+        """Weight decay of every member, likewise, where there is any."""
+        decays = self.own("weight_decay")
+        return [per_member(decays, p) for p in self.stack.weights] if decays.any() else None
+
+    @cached_property
+    def smoothing(self) -> Tensor | None:
+        """Label smoothing of every member, where there is any."""
+        smoothing = self.own("label_smoothing").to(self.stack.weights[0].dtype)
+        return smoothing if smoothing.any() else None
+
+    @cached_property
+    def alike(self) -> bool:
+        """Whether all members have the same number of rows, so that no batch has gaps."""
+        return len({len(rows) for rows in self.rows}) == 1
+
+    @cached_property
+    def held_inputs(self) -> Tensor:
+        """(G, rows, …): what the members of a cross-validation are validated on, filled up."""
+        held = self.held[:: self.members // self.groups] if isinstance(self.held, list) else []
+        return nn.utils.rnn.pad_sequence([split[0] for split in held], batch_first=True)
+
+    def own(self, name: str) -> Tensor:
+        """One setting of every member."""
+        return torch.tensor([getattr(s, name) for s in self.settings], dtype=torch.float64)
+
+
+def per_member(values: Tensor, like: Tensor) -> Tensor:
+    """(K,) → (K, 1, …), to multiply a stacked tensor."""
+    return values.to(like.dtype).view(-1, *[1] * (like.ndim - 1))
+
+
+def gather(
+    models: Sequence[nn.Module],
+    train: Arrays,
+    validation: Arrays | None,
+    settings: Sequence[Settings],
+    objective: Objective,
+    folds: Sequence[tuple[Tensor, Tensor]] | None,
+) -> Crowd:
+    """Refuse what cannot be trained together, then stack."""
+    check_alike(models)
+    settings = list(settings) or [Settings(seed=k) for k in range(len(models))]
+    check_settings(len(models), settings, objective)
+    for name, split, loss in (
+        ("training", train, objective.minimised),
+        ("validation", validation, objective.loss),
+    ):
+        if split is not None:
+            check_split(split, objective.inputs, name)
+            check_model(models[0], loss, split, objective.inputs, name)
+    validated = validation is not None or folds is not None
+    check_monitor(settings[0], validated, objective)
+    if folds is None:
+        check_batches(models[0], len(train[0]), settings[0])
+    else:
+        check_folds(folds, models, settings[0].batch_size)
+        for learnt, _ in folds:
+            check_batches(models[0], len(learnt), settings[0])
+    places, groups = by_batches(settings, folds, objective)
+    models, settings = [models[k].cpu() for k in places], [settings[k] for k in places]
+    rows = [torch.arange(len(train[0]))] * len(models)
+    held: Arrays | list[Arrays] | None = validation
+    if folds is not None:
+        rows = [folds[k][0] for k in places]
+        held = [tuple(t[folds[k][1]] for t in train) for k in places]
+    dropouts = Dropouts(models, train[0][:2])
+    return Crowd(places, groups, Stack(models), train, rows, held, settings, objective, dropouts)
+
+
+def by_batches(
+    settings: Sequence[Settings],
+    folds: Sequence[tuple[Tensor, Tensor]] | None,
+    objective: Objective,
+) -> tuple[list[int], int]:
+    """Members of the same seed and fold in a row, and in how many groups of equal size."""
+    alike: dict[tuple[int, ...], list[int]] = {}
+    for k, own in enumerate(settings):
+        alike.setdefault((own.seed, *map(id, folds[k] if folds else ())), []).append(k)
+    if objective.augment is not None or len({len(group) for group in alike.values()}) > 1:
+        return list(range(len(settings))), len(settings)
+    return [k for group in alike.values() for k in group], len(alike)
+
+
+def check_settings(members: int, settings: Sequence[Settings], objective: Objective) -> None:
+    """One for each model, equal in all that the program shares."""
+    if len(settings) != members:
+        raise InputError(f"expected {members} settings, one per network, got {len(settings)}")
+    for name in (f.name for f in fields(Settings) if f.name not in OWN):
+        values = sorted({str(getattr(s, name)) for s in settings})
+        if len(values) > 1:
+            raise InputError(
+                f"networks trained together must agree in {flag(name)}, got {', '.join(values)}"
+            )
+    alone = {"precision": "full", "accumulate": 1, "compile": False, "lasso": 0, "averaging": 0}
+    for name, wanted in alone.items():
+        if getattr(settings[0], name) != wanted:
+            raise InputError(f"{flag(name)} is not for networks trained together")
+    if objective.inputs != 1:
+        raise InputError("networks trained together must take one input tensor each")
+
+
+def check_folds(
+    folds: Sequence[tuple[Tensor, Tensor]], models: Sequence[nn.Module], batch_size: int
+) -> None:
+    """One for each model, all giving the same number of batches, without gaps if those matter."""
+    if len(folds) != len(models):
+        raise InputError(f"expected one fold per network, got {len(folds)} for {len(models)}")
+    batches = {math.ceil(len(rows) / batch_size) for rows, _ in folds}
+    if len(batches) > 1:
+        raise InputError(
+            f"the folds give {min(batches)} to {max(batches)} batches an epoch; networks trained "
+            "together must take the same number of steps: leave a row out of the larger folds"
+        )
+    if normalises_batches(models[0]) and len({len(rows) for rows, _ in folds}) > 1:
+        raise InputError(
+            "networks with batch normalisation that are trained together must learn from equally "
+            "many rows: leave a row out of the larger folds, as k_folds does"
+        )
+
+
+def k_folds(examples: int, folds: int, seed: int) -> list[tuple[Tensor, Tensor]]:
+    """Rows to learn from and rows held out, k times; every row is held out once.
+
+    All learn from equally many rows, some from one less than they could: then no batch has gaps.
+    """
+    if not 2 <= folds <= examples:
+        raise InputError(f"expected 2 to {examples} folds of {examples} examples, got {folds}")
+    parts = torch.randperm(examples, generator=torch.Generator().manual_seed(seed))
+    held = parts.tensor_split(folds)
+    learnt = [torch.cat([*held[:k], *held[k + 1 :]]) for k in range(folds)]
+    fewest = min(map(len, learnt))
+    return [(rows[:fewest], out) for rows, out in zip(learnt, held, strict=True)]

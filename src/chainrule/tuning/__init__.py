@@ -1,0 +1,1 @@
+"""Search spaces, cross-validation and studies."""

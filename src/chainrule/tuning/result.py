@@ -1,0 +1,194 @@
+"""What a search leaves behind: tables, pictures, the command to train with, and result.json.
+
+tune.json       recipe, settings, plan: enough to go on
+study.db        every trial (SQLite, Optuna's own format)
+result.json     every trial with its folds, the best, what mattered, the command
+*.png           how the search went; from ten complete trials on what mattered, and the value
+                against the two settings that matter most
+"""
+
+import math
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from chainrule.errors import InputError
+from chainrule.runs.run import Json, read_json, versions, write_json
+from chainrule.tuning import study as studies
+from chainrule.tuning.cross_validation import mean_and_error
+from chainrule.tuning.search import Plan, Tuning, best_of, command_of, jsonable, rungs_of
+from chainrule.tuning.space import changed
+
+if TYPE_CHECKING:
+    from optuna.trial import FrozenTrial
+
+PLAN, STUDY = "tune.json", "study.db"
+ENOUGH = 10  # trials to say from what mattered
+
+
+def begin(plan: Plan, folder: Path, study: str, trials: int | None, data: Path | None) -> str:
+    """Claim a folder for a search, or find the same search in it; returns the study's place.
+
+    study: a path or an address; empty for the folder's own.
+    """
+    elsewhere = study if "://" in study else str(Path(study).resolve()) if study else ""
+    if elsewhere == str((folder / STUDY).resolve()):
+        elsewhere = ""  # so that the folder may be moved
+    config = {
+        "plan": asdict(plan),
+        "study": elsewhere or None,
+        "trials": trials,
+        "data": str(data.resolve()) if data else None,
+        "versions": versions(),
+    }
+    try:
+        if (folder / PLAN).exists():
+            known, before = open_plan(folder)
+            if known == plan and (
+                not study or place_of(folder, config) == place_of(folder, before)
+            ):
+                return place_of(folder, before)
+            raise InputError(
+                f"{folder} holds another search; choose another --out, or go on with it: "
+                f"chainrule tune --resume {folder}"
+            )
+        if folder.exists() and any(folder.iterdir()):
+            raise InputError(f"the folder {folder} is not empty; choose another --out")
+        folder.mkdir(parents=True, exist_ok=True)
+        write_json(folder / PLAN, config)
+        return place_of(folder, config)
+    except OSError as error:
+        raise InputError(f"cannot make the folder {folder}: {error.strerror}") from None
+
+
+def place_of(folder: Path, config: Json) -> str:
+    """Where the study of a folder is, from wherever one looks."""
+    return config["study"] or str((folder / STUDY).resolve())
+
+
+def open_plan(folder: Path) -> tuple[Plan, Json]:
+    """The plan of a folder, and where its study, data and trials are."""
+    if not (folder / PLAN).is_file():
+        raise InputError(f"{folder} holds no search: it has no {PLAN}; chainrule tune makes one")
+    config = read_json(folder / PLAN)
+    plan = config["plan"] | {"space": tuple(config["plan"]["space"])}
+    try:
+        return Plan(**plan), config
+    except TypeError as error:
+        raise InputError(f"{folder / PLAN} does not fit this version: {error}") from None
+
+
+def summary(tuning: Tuning, seconds: float) -> Json:
+    """Everything that was found."""
+    trials = studies.living(tuning.study)
+    rows = [row_of(tuning, trial) for trial in trials if trial.state.name != "WAITING"]
+    best = best_of(trials, tuning.sign)
+    running = sum(trial.state.name == "RUNNING" for trial in trials)
+    notes = list(tuning.notes)
+    if running:
+        notes.append(f"{running} trials are still running elsewhere")
+    return {
+        "recipe": tuning.plan.recipe,
+        "metric": tuning.metric,
+        "folds": tuning.plan.folds,
+        "examples": len(tuning.pool.rows[0]),
+        "better": "smaller" if tuning.sign > 0 else "greater",
+        "trials": rows,
+        "best": row_of(tuning, best) if best else None,
+        "importance": importance(tuning),
+        "command": command_of(tuning, best) if best else None,
+        "plan": asdict(tuning.plan),
+        "notes": notes,
+        "seconds": seconds,
+        "versions": versions() | {"optuna": studies.optuna_or_refuse().__version__},
+    }
+
+
+def row_of(tuning: Tuning, trial: "FrozenTrial") -> Json:
+    """A trial: its settings, the mean over the folds with its standard error, its state."""
+    drawn = {d.name for d in tuning.space}
+    settings: Json = {}
+    if drawn <= set(trial.params):
+        recipe = changed(tuning.recipe, tuning.space, trial.params)
+        settings = {d.name: getattr(recipe, d.name) for d in tuning.space}
+    folds = trial.user_attrs.get("folds", [])
+    value, error = mean_and_error(folds) if folds else (math.nan, math.nan)
+    return {
+        "trial": trial.number,
+        "state": trial.state.name.lower(),
+        "value": value,
+        "standard_error": error,
+        "folds": folds,
+        "settings": jsonable(settings),
+        "seconds": trial.user_attrs.get("seconds"),
+    }
+
+
+def importance(tuning: Tuning) -> dict[str, float]:
+    """The share of the variance that each setting explains (fANOVA); empty with few trials.
+
+    Only values after equally many epochs are compared: of trials that came to the end or, with
+    halving, of all in the first rung.
+    """
+    optuna = studies.optuna_or_refuse()
+    short = optuna.create_study(direction=tuning.study.direction)
+    rung = rungs_of(tuning.recipe.epochs, tuning.plan.halving)[0]
+    ended = ("COMPLETE", "PRUNED") if tuning.plan.halving else ("COMPLETE",)
+    for trial in studies.in_state(tuning.study, *ended):
+        value = trial.intermediate_values.get(rung) if tuning.plan.halving else trial.value
+        if value is not None and math.isfinite(value) and trial.params:
+            short.add_trial(
+                optuna.trial.create_trial(
+                    params=used(tuning, trial), distributions=trial.distributions, value=value
+                )
+            )
+    values = [trial.value for trial in short.get_trials(deepcopy=False)]
+    if len(values) < ENOUGH or len(set(values)) < 2:
+        return {}
+    judge = optuna.importance.FanovaImportanceEvaluator(seed=0)
+    try:
+        return dict(optuna.importance.get_param_importances(short, evaluator=judge))
+    except (RuntimeError, ValueError):  # nothing varies enough to say
+        return {}
+
+
+def used(tuning: Tuning, trial: "FrozenTrial") -> Json:
+    """What was drawn, with one draw for all that mean the same setting, such as 0."""
+    same = {d.name: d.drawn(d.value(trial.params[d.name])) for d in tuning.space}
+    return trial.params | {name: drawn for name, drawn in same.items() if drawn is not None}
+
+
+def draw(result: Json, tuning: Tuning, folder: Path) -> None:
+    """The pictures that the number of trials allows."""
+    from chainrule.plots.style import save
+    from chainrule.plots.tuning import importance_bars, search_history, slices
+
+    found = [row for row in result["trials"] if math.isfinite(row["value"])]
+    metric, matters = result["metric"], result["importance"]
+    if len(found) > 1:
+        values = [row["value"] for row in found]
+        ended = [row["state"] == "complete" for row in found]
+        history = search_history(values, ended, metric, result["better"])
+        save(history, folder / "history.png")
+    if matters:
+        title = f"What mattered for the {metric} of {result['recipe']}"
+        save(importance_bars(matters, title), folder / "importance.png")
+        series: dict[str, Any] = {}
+        logarithmic = {d.name for d in tuning.space if d.logarithmic}
+        for name in list(matters)[:2]:
+            series[name] = [written(row["settings"][name]) for row in found]
+        values, errors = ([row[key] for row in found] for key in ("value", "standard_error"))
+        ended = [row["state"] == "complete" for row in found]
+        figure = slices(series, values, errors, ended, metric, logarithmic, result["better"])
+        save(figure, folder / "slices.png")
+
+
+def written(value: Any) -> Any:
+    """A number as it is, equal numbers as one, anything else as a word."""
+    if isinstance(value, list) and len(set(value)) == 1 and isinstance(value[0], float):
+        return value[0]
+    return value if isinstance(value, int | float) else " ".join(map(str, as_list(value)))
+
+
+def as_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]

@@ -1,0 +1,296 @@
+"""Tuning a recipe: an Optuna study whose trials are cross-validated many at once.
+
+    round    claim P trials of one architecture, with their numeric settings
+             train P points × K folds in one program, prune the program when all its points are bad
+    halving  train all points for E/9 epochs, the best third for E/3, the best ninth for E
+
+A rung of halving trains anew rather than on: schedules depend on t/T, so the networks of a rung
+have had a whole schedule of its length, and are compared at their best. Bergstra et al. (2011,
+TPE), Jamieson and Talwalkar (2016, halving), Hutter et al. (2014, fANOVA).
+Notes: L "Tuning and model selection".
+"""
+
+import math
+import shlex
+import time
+from collections.abc import Generator, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from chainrule.errors import InputError
+from chainrule.registry import find
+from chainrule.runs.recipe import Trained
+from chainrule.tuning import study as studies
+from chainrule.tuning.cross_validation import (
+    Pool,
+    cross_validate,
+    default_metric,
+    groups,
+    mean_and_error,
+    objective_sign,
+    pool_of,
+    refuse,
+    try_out,
+)
+from chainrule.tuning.space import Dimension, changed, flags, grid, own_point, space_of
+
+if TYPE_CHECKING:
+    from optuna import Study, Trial
+    from optuna.trial import FrozenTrial
+
+REPORTS = (0.125, 0.25, 0.5, 0.75)  # shares of the epochs after which a program may be pruned
+ETA = 3  # one of so many points goes on to the next rung, for so many times the epochs
+DEFAULT_TRIALS = 24
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What a study searches and how; all its workers must agree in it."""
+
+    recipe: str
+    settings: dict[str, Any]
+    space: tuple[str, ...] = ()
+    folds: int = 5
+    metric: str = ""
+    sampler: str = "tpe"
+    pruner: str = "median"
+    halving: bool = False
+    points: int = 0
+
+    def __post_init__(self) -> None:
+        if self.folds < 2:
+            raise InputError(f"--folds must be at least 2, got {self.folds}")
+        if self.points < 0:
+            raise InputError(f"--points must be at least 1, or 0 for a default, got {self.points}")
+        object.__setattr__(self, "settings", jsonable(self.settings))
+
+    @property
+    def together(self) -> int:
+        """Points of one architecture that are trained at once."""
+        return self.points or (ETA**3 if self.halving else 8)
+
+
+@dataclass(frozen=True)
+class Step:
+    """Progress of a search."""
+
+    done: int
+    trials: int
+    fraction: float
+    best: float | None
+
+
+@dataclass
+class Tuning:
+    """A plan with its recipe, data, space and study: what one worker needs."""
+
+    plan: Plan
+    recipe: Trained
+    pool: Pool
+    space: list[Dimension]
+    study: "Study"
+    metric: str
+    sign: int
+    notes: list[str]
+    data: Path | None = None
+
+    @property
+    def trials(self) -> int:
+        return len(studies.living(self.study))
+
+
+def prepare(plan: Plan, place: str, trials: int | None, data: Path | None) -> Tuning:
+    """Open or begin the study and write down its trials; the test split stays closed."""
+    recipe_kind = find("recipes", plan.recipe).load().Recipe
+    values = {k: tuple(v) if isinstance(v, list) else v for k, v in plan.settings.items()}
+    recipe = recipe_kind(**values)
+    refuse(plan.recipe, recipe)
+    if trials is not None and trials < 1:
+        raise InputError(f"--trials must be at least 1, got {trials}")
+    pool = pool_of(recipe, data)
+    objective = recipe.objective(pool.data)
+    metric = plan.metric or default_metric(objective)
+    if metric not in {"loss", *objective.metrics}:
+        known = ", ".join(["loss", *objective.metrics])
+        raise InputError(f"--metric {metric} is not measured here; expected one of: {known}")
+    one_class_each = bool(pool.data.classes) and pool.data.train.y.ndim == 1
+    space = space_of(recipe, plan.space, one_class_each)
+    first, trials = begin_with(recipe, space, plan, trials)
+    if plan.halving and "epochs" in {dimension.name for dimension in space}:
+        raise InputError("--halving sets the epochs; leave them out of --space")
+    try_out(recipe, space, pool)
+    sign = objective_sign(objective, metric)
+    prunes = plan.pruner == "median" and not plan.halving
+    study = studies.open_study(place, jsonable(asdict(plan)), sign < 0, prunes)
+    studies.show_life(study)
+    studies.take_back_from_the_dead(study)
+    studies.enqueue(study, trials, first)
+    notes = [] if first else ["the recipe's own settings lie outside of the space"]
+    return Tuning(plan, recipe, pool, space, study, metric, sign, notes, data)
+
+
+def begin_with(
+    recipe: Trained, space: list[Dimension], plan: Plan, trials: int | None
+) -> tuple[list[dict[str, Any]], int]:
+    """The given points, which come first, and the number of trials: a grid is all given."""
+    if plan.sampler == "grid":
+        if not plan.space:
+            raise InputError("--sampler grid needs the values: --space name=a|b|c …")
+        points = grid(space)
+        if trials is not None and trials < len(points):
+            raise InputError(f"the grid has {len(points)} points, more than --trials {trials}")
+        return points, len(points)
+    own = own_point(recipe, space)
+    return ([own] if own else []), trials or DEFAULT_TRIALS
+
+
+def search(tuning: Tuning) -> Generator[Step]:
+    """Claim trials and cross-validate them until none is waiting; closing it gives them back."""
+    while True:
+        claimed = studies.claim(
+            tuning.study,
+            tuning.space,
+            tuning.plan.together,
+            tuning.recipe.seed,
+            tuning.plan.sampler,
+        )
+        if not claimed:
+            return
+        try:
+            yield from run_round(tuning, claimed)
+        finally:
+            studies.give_back(tuning.study, studies.mine(tuning.study, claimed))
+
+
+def run_round(tuning: Tuning, trials: "list[Trial]") -> Generator[Step]:
+    """Train the claimed points, rung by rung if there are any."""
+    points = [changed(tuning.recipe, tuning.space, trial.params) for trial in trials]
+    rungs = rungs_of(tuning.recipe.epochs, tuning.plan.halving)
+    cost = sum(rungs[r] / ETA**r for r in range(len(rungs)))
+    reached = {i: trial.user_attrs.get("rung", 0) for i, trial in enumerate(trials)}
+    behind, base = 0.0, step_of(tuning)
+    for number, epochs in enumerate(rungs):
+        going = [i for i, rung_of_i in reached.items() if rung_of_i == number]
+        rung = [replace(points[i], epochs=epochs) if len(rungs) > 1 else points[i] for i in going]
+        share = epochs / ETA**number / cost
+        found: dict[int, list[float]] = {}
+        last = number == len(rungs) - 1
+        for places in groups(rung, tuning.pool, tuning.plan.folds):
+            mine = [trials[going[i]] for i in places]
+            steps = run_group(tuning, [rung[i] for i in places], mine, prunable=len(rungs) == 1)
+            part = len(places) / len(going)
+            values: list[list[float]] | None = None
+            for fraction, now in steps:
+                values = now
+                done = base.done + len(trials) * (behind + share * part * fraction)
+                yield replace(base, fraction=min(1.0, done / base.trials))
+            behind += share * part
+            found |= {going[i]: v for i, v in zip(places, values or [], strict=False)}
+        if last:
+            finish(tuning, trials, found)
+        else:
+            reached |= dict.fromkeys(promote(tuning, trials, found, epochs), number + 1)
+
+
+def rungs_of(epochs: int, halving: bool) -> list[int]:
+    """Epochs of each rung: E/9, E/3, E."""
+    return sorted({max(1, round(epochs / ETA**k)) for k in range(3 if halving else 1)})
+
+
+def run_group(
+    tuning: Tuning, points: list[Trained], trials: "list[Trial]", prunable: bool
+) -> "Generator[tuple[float, list[list[float]] | None]]":
+    """Cross-validate points together; ends without values if all of them are pruned."""
+    began, signed = time.perf_counter(), studies.show_life(tuning.study)
+    epochs, metric = points[0].epochs, tuning.metric
+    reports = {max(1, round(share * epochs)) for share in REPORTS} - {epochs}
+    values = None
+    steps = cross_validate(points, tuning.pool, tuning.plan.folds, metric, tuning.notes)
+    with closing(steps):
+        for now in steps:
+            if time.monotonic() - signed > studies.ALIVE_EVERY:
+                signed = studies.show_life(tuning.study)
+            values = now.values or values
+            yield now.fraction, None
+            if prunable and now.values and now.epoch in reports:
+                pairs = zip(trials, now.values, strict=True)
+                good = [t for t, v in pairs if not reported(tuning, t, v, now.epoch)]
+                if not good:
+                    prune(tuning, trials, now.values)
+                    return
+    for trial in studies.mine(tuning.study, trials):
+        trial.set_user_attr("seconds", (time.perf_counter() - began) / len(trials))
+    yield 1.0, values
+
+
+def reported(tuning: Tuning, trial: "Trial", values: list[float], epoch: int) -> bool:
+    """Write the value down so far; whether the pruner would stop here, or another took over."""
+    if not studies.mine(tuning.study, [trial]):
+        return True
+    known = tuning.study.get_trials(deepcopy=False)[trial.number].intermediate_values
+    if epoch not in known:  # an interrupted trial had come so far before
+        trial.report(mean_and_error(values)[0], epoch)
+    return bool(trial.should_prune())
+
+
+def finish(tuning: Tuning, trials: "Sequence[Trial]", found: dict[int, list[float]]) -> None:
+    """Tell the study the values of those that came to the end."""
+    for place, values in found.items():
+        for trial in studies.mine(tuning.study, [trials[place]]):
+            trial.set_user_attr("folds", values)
+            tuning.study.tell(trial, mean_and_error(values)[0])
+
+
+def prune(tuning: Tuning, trials: "Sequence[Trial]", values: list[list[float]]) -> None:
+    """Tell the study that these go no further."""
+    from optuna.trial import TrialState
+
+    for place, each in enumerate(values):
+        for trial in studies.mine(tuning.study, [trials[place]]):
+            trial.set_user_attr("folds", each)
+            tuning.study.tell(trial, state=TrialState.PRUNED)
+
+
+def promote(
+    tuning: Tuning, trials: "Sequence[Trial]", found: dict[int, list[float]], epochs: int
+) -> list[int]:
+    """The best of a rung go on; the others are pruned with what they reached."""
+    means = {place: mean_and_error(values)[0] for place, values in found.items()}
+    for place in means:
+        reported(tuning, trials[place], found[place], epochs)
+    ranked = sorted(means, key=lambda place: (tuning.sign * means[place], place))
+    best = sorted(ranked[: math.ceil(len(ranked) / ETA)])
+    rung = rungs_of(tuning.recipe.epochs, halving=True).index(epochs) + 1
+    for trial in studies.mine(tuning.study, [trials[place] for place in best]):
+        trial.set_user_attr("rung", rung)
+    left = [place for place in found if place not in best]
+    prune(tuning, [trials[place] for place in left], [found[place] for place in left])
+    return best
+
+
+def step_of(tuning: Tuning) -> Step:
+    """Where the search stands."""
+    trials = studies.living(tuning.study)
+    ended = [t for t in trials if t.state.name in ("COMPLETE", "PRUNED")]
+    best = best_of(ended, tuning.sign)
+    return Step(len(ended), len(trials), len(ended) / len(trials), best.value if best else None)
+
+
+def best_of(trials: "Sequence[FrozenTrial]", sign: int) -> "FrozenTrial | None":
+    """The first of the best trials that came to the end with a finite value."""
+    ended = [t for t in trials if t.state.name == "COMPLETE" and math.isfinite(t.value or 0.0)]
+    return min(ended, key=lambda t: (sign * (t.value or 0.0), t.number), default=None)
+
+
+def command_of(tuning: Tuning, trial: "FrozenTrial") -> str:
+    """What trains a recipe by the settings of a trial."""
+    recipe = changed(tuning.recipe, tuning.space, trial.params)
+    words = ["chainrule", "train", tuning.plan.recipe, *flags(recipe)]
+    return shlex.join(words + (["--data", str(tuning.data.resolve())] if tuning.data else []))
+
+
+def jsonable(settings: dict[str, Any]) -> dict[str, Any]:
+    """Settings as JSON gives them back: tuples are lists."""
+    return {k: list(v) if isinstance(v, tuple) else v for k, v in settings.items()}
