@@ -3,7 +3,7 @@
     make bench
 
 The network of `mnist-cnn` on MNIST and ResNet-20 on CIFAR-10, batch 128, with the recipes' own
-augmentation, optimiser and schedule. All contestants take the same number of steps, in turns in
+augmentation, optimizer and schedule. All contestants take the same number of steps, in turns in
 every round, so that a busy moment of the machine hits them alike; the best of the rounds counts.
 Building, compiling and the first step are not timed. Keras decays all weights and follows a cosine
 with one step of warm-up, which changes no step's cost; this engine keeps freed memory and flushes
@@ -79,7 +79,7 @@ def plain_cnn() -> nn.Module:
 
 def plain_resnet() -> nn.Module:
     mean, spread = (torch.tensor(v).view(3, 1, 1) for v in cifar_statistics())
-    layers: list[nn.Module] = [Standardise(mean, spread)]
+    layers: list[nn.Module] = [Standardize(mean, spread)]
     layers += [nn.Conv2d(3, 16, 3, padding=1, bias=False), nn.BatchNorm2d(16), nn.ReLU()]
     for inputs, width in pairwise((16, 16, 32, 64)):
         layers.append(Block(inputs, width, width // inputs))
@@ -87,7 +87,7 @@ def plain_resnet() -> nn.Module:
     return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(64, 10))
 
 
-class Standardise(nn.Module):
+class Standardize(nn.Module):
     mean: Tensor
     spread: Tensor
 
@@ -170,14 +170,14 @@ class Work:
         assert augment is not None
         return augment(images)
 
-    def optimiser(self, model: nn.Module, fused: bool) -> torch.optim.Optimizer:
+    def optimizer(self, model: nn.Module, fused: bool) -> torch.optim.Optimizer:
         """Only kernels and matrices decay, as in the recipe."""
         r, weights = self.recipe, list(model.parameters())
         groups = [
             {"params": [p for p in weights if p.ndim > 1], "weight_decay": r.weight_decay},
             {"params": [p for p in weights if p.ndim <= 1], "weight_decay": 0.0},
         ]
-        if r.optimiser == "adamw":
+        if r.optimizer == "adamw":
             return torch.optim.AdamW(groups, r.learning_rate, fused=fused)
         return torch.optim.SGD(groups, r.learning_rate, momentum=0.9, nesterov=True, fused=fused)
 
@@ -188,7 +188,7 @@ def chainrule_engine(work: Work, compile: bool = False) -> float:
     settings = Settings(
         epochs=1,
         batch_size=BATCH,
-        optimiser=r.optimiser,
+        optimizer=r.optimizer,
         learning_rate=r.learning_rate,
         schedule=r.schedule,
         weight_decay=r.weight_decay,
@@ -204,7 +204,7 @@ def chainrule_engine(work: Work, compile: bool = False) -> float:
 
 
 def hand_tuned(work: Work, compile: bool = False) -> float:
-    """Tensors in memory, rows gathered by a permutation, channels-last, a fused optimiser."""
+    """Tensors in memory, rows gathered by a permutation, channels-last, a fused optimizer."""
     model = work.plain().to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     rows = torch.randperm(len(work.x)).split(BATCH)
     batches = ((work.x.index_select(0, part), work.y.index_select(0, part)) for part in rows)
@@ -227,18 +227,18 @@ def loop(
     fused: bool,
 ) -> float:
     """Seconds of a step, the first one left out."""
-    optimiser = work.optimiser(model.train(), fused)
+    optimizer = work.optimizer(model.train(), fused)
     rate = torch.optim.lr_scheduler.OneCycleLR(
-        optimiser, work.recipe.learning_rate, total_steps=work.steps, cycle_momentum=False
+        optimizer, work.recipe.learning_rate, total_steps=work.steps, cycle_momentum=False
     )
     began = 0.0
     for images, labels in batches:
         images = work.augment(images)
         if fused:
             images = images.contiguous(memory_format=torch.channels_last)
-        optimiser.zero_grad(set_to_none=True)
+        optimizer.zero_grad(set_to_none=True)
         F.cross_entropy(forward(images), labels).backward()
-        optimiser.step()
+        optimizer.step()
         rate.step()
         began = began or time.perf_counter()
     return (time.perf_counter() - began) / (work.steps - 1)
@@ -273,14 +273,14 @@ def keras_on_torch(work: Work) -> float:
     rate = keras.optimizers.schedules.CosineDecay(
         r.learning_rate / 25, work.steps, warmup_target=r.learning_rate, warmup_steps=1
     )
-    adam = r.optimiser == "adamw"
-    optimiser = (
+    adam = r.optimizer == "adamw"
+    optimizer = (
         keras.optimizers.AdamW(rate, weight_decay=r.weight_decay)
         if adam
         else keras.optimizers.SGD(rate, 0.9, nesterov=True, weight_decay=r.weight_decay)
     )
     model = work.keras()
-    model.compile(optimiser, keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+    model.compile(optimizer, keras.losses.SparseCategoricalCrossentropy(from_logits=True))
     model.fit(Batches(), epochs=1, verbose=0, shuffle=False, callbacks=[watch])
     return (watch.ended - watch.began) / (work.steps - 1)
 
@@ -355,13 +355,13 @@ def main() -> None:
 
 def agree(work: Work) -> None:
     """All contestants train the same number of weights."""
-    learnt = [
+    learned = [
         sum(p.numel() for p in model.parameters())
         for model in (work.recipe.model(work.task), work.plain())
     ]
-    learnt.append(sum(int(w.value.numel()) for w in work.keras().trainable_weights))
-    if len(set(learnt)) > 1:
-        sys.exit(f"{work.name}: the contestants' networks differ, {learnt} parameters")
+    learned.append(sum(int(w.value.numel()) for w in work.keras().trainable_weights))
+    if len(set(learned)) > 1:
+        sys.exit(f"{work.name}: the contestants' networks differ, {learned} parameters")
 
 
 def table(work: Work, best: dict[str, float], peak: float) -> dict[str, Any]:

@@ -2,9 +2,9 @@
 
     GCN    1,433 → 16 → 7, the recipe cora-gcn        GAT    1,433 → 8 × 8 → 7, the recipe cora-gat
 
-Every contestant trains on the 140 labelled nodes and looks at the 500 validation nodes after each
+Every contestant trains on the 140 labeled nodes and looks at the 500 validation nodes after each
 epoch. Ours is the engine with all it does; the others are plain PyTorch loops around PyG's layers,
-as in PyG's own examples: dense features, the normalised adjacency cached, or, for the GCN, given as
+as in PyG's own examples: dense features, the normalized adjacency cached, or, for the GCN, given as
 a sparse CSR matrix. They take turns, and the best of several rounds counts.
 
 The second table is the time of an epoch of the GCN by the number of edges, on random graphs of ten
@@ -89,15 +89,15 @@ class PygGAT(nn.Module):
 def plain_loop(model: nn.Module, edges: Tensor, data: GraphSplits, recipe: NodeRecipe) -> float:
     """Seconds of all epochs: a step on the training nodes, then the validation nodes."""
     x = data.graph.x
-    optimiser = torch.optim.Adam(
+    optimizer = torch.optim.Adam(
         model.parameters(), recipe.learning_rate, weight_decay=recipe.weight_decay
     )
     began = time.perf_counter()
     for _ in range(EPOCHS):
         model.train()
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         F.cross_entropy(model(x, edges)[data.train.x], data.train.y).backward()
-        optimiser.step()
+        optimizer.step()
         model.eval()
         with torch.no_grad():
             output = model(x, edges)[data.validation.x]

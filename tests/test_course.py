@@ -23,7 +23,7 @@ ITEMS = {
     "Logistic / softmax regression": "logistic-regression softmax-regression mnist-logistic "
     "logistic-gradient",
     "Activations, losses": "activations losses tanh-sigmoid saturation",
-    "MLP": "mlp digits-mlp hidden-permutation parameter-counts learnt-features",
+    "MLP": "mlp digits-mlp hidden-permutation parameter-counts learned-features",
     "Residual layer": "residual-network residual-identity residual-gradients",
     "Densely connected network": "densely-connected",
     "Universal approximation": "relu-interpolant universal-approximation barron lebesgue",
@@ -69,10 +69,10 @@ ITEMS = {
     "Weisfeiler-Leman test": "weisfeiler-leman weisfeiler-leman-pairs",
     "Spectral": "spectral polynomial chebyshev laplacian cora-cheb polynomial-filter filter-hops "
     "ring-fourier",
-    "Initialisation": "initialization variance-forward variance-backward symmetric-start",
+    "Initialization": "initialization variance-forward variance-backward symmetric-start",
     "Weight decay, L1, early stopping": "penalties decay-along-axes early-stopping",
     "Dropout": "dropout mnist-mlp-dropout dropout-mean dropout-penalty dropout-ensemble",
-    "Batch, layer, weight normalisation": "normalization batch-norm layer-norm weight-norm "
+    "Batch, layer, weight normalization": "normalization batch-norm layer-norm weight-norm "
     "batch-norm-direction",
     "Augmentation": "augmentation mnist-augment noise-ridge",
     "Label smoothing, distillation": "soft-labels distillation mnist-distill "

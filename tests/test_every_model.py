@@ -60,11 +60,11 @@ def test_the_example_runs_and_is_finite(entry: Entry) -> None:
 @every_model
 def test_every_parameter_gets_a_finite_gradient(entry: Entry) -> None:
     model, x = build(entry)
-    learnt = {name: p for name, p in model.named_parameters() if p.requires_grad}
-    if not learnt:
+    learned = {name: p for name, p in model.named_parameters() if p.requires_grad}
+    if not learned:
         pytest.skip("learns by its own rule")
     run(model, x).square().sum().backward()
-    for name, parameter in learnt.items():
+    for name, parameter in learned.items():
         assert parameter.grad is not None and parameter.grad.isfinite().all(), name
 
 
@@ -84,7 +84,7 @@ def test_the_state_survives_saving_and_loading(entry: Entry) -> None:
 
 
 @every_model
-def test_the_state_is_all_that_was_learnt(entry: Entry) -> None:
+def test_the_state_is_all_that_was_learned(entry: Entry) -> None:
     model, _ = build(entry)
     assert model.state_dict(), "nothing would be saved"
 

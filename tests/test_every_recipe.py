@@ -91,7 +91,7 @@ SMALL: dict[str, dict[str, object]] = {
 BERT: dict[str, object] = {"pieces": 120, "length": 32, "width": 8, "depth": 1, "heads": 2}
 SMALL |= {
     "bert-pretrain": BERT | {"text": ("ewt", "squad"), "epochs": 1},
-    "imdb-bert": BERT | {"pieces": 150, "labelled": 20},
+    "imdb-bert": BERT | {"pieces": 150, "labeled": 20},
     "ewt-bert": BERT,
     "squad-bert": BERT,
 }

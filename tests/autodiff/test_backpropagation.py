@@ -95,7 +95,7 @@ def test_co_states_give_the_gradients_of_the_delta_recursion(
 
 
 def generic() -> tuple[list[Block], list[Tensor]]:
-    """A dense, a residual, a normalising and a gated layer, whose products torch finds."""
+    """A dense, a residual, a normalizing and a gated layer, whose products torch finds."""
     torch.manual_seed(0)
     blocks = [
         automatic(lambda x, W: torch.tanh(x @ W.T)),

@@ -109,7 +109,7 @@ def test_an_output_without_a_graph_is_refused() -> None:
         trace(lambda: torch.ones(2), {"x": torch.ones(2)})
 
 
-def test_short_tensors_are_written_out_and_long_ones_summarised() -> None:
+def test_short_tensors_are_written_out_and_long_ones_summarized() -> None:
     assert summary(torch.tensor(2.5)) == "2.5"
     assert summary(torch.tensor([1, 2])) == "[1, 2]"
     assert summary(torch.tensor([0.0, 1.0, 2.0, 3.0, 4.0])) == "2 ± 1.6"

@@ -94,15 +94,15 @@ def test_train_prints_a_table_of_80_columns_and_numbers_its_runs(
     assert sorted(path.name for path in Path("runs").iterdir()) == ["moons-mlp-1", "moons-mlp-2"]
 
 
-def test_a_table_of_ones_own_is_learnt_and_applied(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_table_of_ones_own_is_learned_and_applied(capsys: pytest.CaptureFixture[str]) -> None:
     rng = np.random.default_rng(0)
     rows = [(rng.normal(), rng.choice(["red", "blue"])) for _ in range(300)]
     lines = [f"{x:.3f},{c},{'high' if (x > 0) == (c == 'red') else 'low'}" for x, c in rows]
-    Path("my.csv").write_text("size,colour,level\n" + "\n".join(lines) + "\n")
+    Path("my.csv").write_text("size,color,level\n" + "\n".join(lines) + "\n")
     flags = ["--table", "my.csv", "--target", "level", "--out", "run", "--json"]
     result = json.loads(printed(capsys, "train", "mlp", *flags, "--epochs", "60"))
     assert result["metrics"]["test"]["error"] < 0.1
-    Path("new.csv").write_text("colour,size\nred,2\nblue,2\ngreen,0\n")
+    Path("new.csv").write_text("color,size\nred,2\nblue,2\ngreen,0\n")
     found = json.loads(printed(capsys, "predict", "run", "new.csv", "--json"))["predictions"]
     assert [p["prediction"] for p in found[:2]] == ["high", "low"]
 

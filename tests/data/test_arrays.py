@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 import torch
 
-from chainrule.data import memory_mapped
-from chainrule.data.readers import arrays, table
+from chainrule.data import arrays, memory_mapped, table
 from chainrule.data.readers.encoders import VectorEncoder
 from chainrule.errors import InputError
 

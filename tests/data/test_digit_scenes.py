@@ -16,7 +16,7 @@ def made(big_data) -> Split:
     return digit_scenes.scenes(big_data / "mnist" / TEST_IMAGES, 200, seed=0)
 
 
-def test_ink_is_of_one_grey_but_for_the_noise(made):
+def test_ink_is_of_one_gray_but_for_the_noise(made):
     for x, y in zip(made.x[:50, 0], made.y[:50], strict=True):
         ink = x[(y > 0) & (x > 0) & (x < 1)]  # beyond 0 and 1 the noise is cut off
         assert ink.numel() > 10
@@ -35,14 +35,14 @@ def overlap(found: Tensor, ink: Tensor) -> float:
 
 def test_no_threshold_finds_the_ink(made):
     x, ink = made.x[:, 0], made.y > 0
-    greys = torch.linspace(0.05, 0.95, 19)
-    assert max(max(overlap(x > t, ink), overlap(x < t, ink)) for t in greys) < 0.4
+    grays = torch.linspace(0.05, 0.95, 19)
+    assert max(max(overlap(x > t, ink), overlap(x < t, ink)) for t in grays) < 0.4
 
 
 def test_not_even_a_threshold_for_each_scene_finds_it(made):
-    greys, found = torch.linspace(0.05, 0.95, 37), []
+    grays, found = torch.linspace(0.05, 0.95, 37), []
     for x, ink in zip(made.x[:, 0], made.y > 0, strict=True):
-        found.append(max(max(overlap(x > t, ink), overlap(x < t, ink)) for t in greys))
+        found.append(max(max(overlap(x > t, ink), overlap(x < t, ink)) for t in grays))
     assert sum(found) / len(found) < 0.85
 
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from chainrule.data.datasets import digit_sets, mnist
-from chainrule.data.datasets.digit_sets import DigitSets, distinct, labelled, of_size, sets, twice
+from chainrule.data.datasets.digit_sets import DigitSets, distinct, labeled, of_size, sets, twice
 from chainrule.errors import InputError
 
 
@@ -40,8 +40,8 @@ def test_different_ones_are_drawn_with_the_same_chance() -> None:
 def test_targets_by_hand() -> None:
     labels = torch.tensor([7, 0, 9, 2])
     x = torch.tensor([[0, 3, -1], [1, -1, -1], [2, 0, 3]])
-    assert labelled(x, labels, "sum").y.tolist() == [9, 0, 18]
-    assert labelled(x, labels, "maximum").y.tolist() == [7, 0, 9]
+    assert labeled(x, labels, "sum").y.tolist() == [9, 0, 18]
+    assert labeled(x, labels, "maximum").y.tolist() == [7, 0, 9]
 
 
 def test_the_three_splits_share_no_digit(data: DigitSets) -> None:

@@ -29,43 +29,43 @@ def ink(size: int = 28) -> np.ndarray:
     return pixels
 
 
-GREY = ImageEncoder(size=28)
+GRAY = ImageEncoder(size=28)
 
 
-def test_a_grey_picture_of_the_right_size_is_read_exactly(save):
-    x = GREY.encode_file(save(ink()))
+def test_a_gray_picture_of_the_right_size_is_read_exactly(save):
+    x = GRAY.encode_file(save(ink()))
     assert x.shape == (1, 1, 28, 28) and x.dtype == torch.float32
     assert torch.equal(x[0, 0], torch.from_numpy(ink()) / 255)
 
 
 def test_dark_ink_on_paper_is_inverted_only_where_asked(save):
     path = save(255 - ink())
-    assert torch.equal(GREY.encode_file(path)[0, 0], torch.from_numpy(ink()) / 255)
+    assert torch.equal(GRAY.encode_file(path)[0, 0], torch.from_numpy(ink()) / 255)
     plain = ImageEncoder(size=28, invert_bright=False).encode_file(path)
     assert torch.equal(plain[0, 0], 1 - torch.from_numpy(ink()) / 255)
 
 
-def test_colour_and_transparency_become_the_same_grey_picture(save):
-    expected = GREY.encode_file(save(ink()))
-    colour = np.stack([255 - ink()] * 3, axis=2)
-    assert torch.equal(GREY.encode_file(save(colour)), expected)
+def test_color_and_transparency_become_the_same_gray_picture(save):
+    expected = GRAY.encode_file(save(ink()))
+    color = np.stack([255 - ink()] * 3, axis=2)
+    assert torch.equal(GRAY.encode_file(save(color)), expected)
     transparent = np.zeros((28, 28, 4), np.uint8)
     transparent[:, :, 3] = ink()
-    assert torch.equal(GREY.encode_file(save(transparent)), expected)
+    assert torch.equal(GRAY.encode_file(save(transparent)), expected)
     deep = ink().astype(np.uint16) * 257
-    assert torch.equal(GREY.encode_file(save(deep)), expected)
+    assert torch.equal(GRAY.encode_file(save(deep)), expected)
 
 
-def test_colour_is_kept_channel_by_channel(save):
-    colour = np.stack([ink(), ink() // 2, ink() * 0], axis=2)
-    x = ImageEncoder(size=28, channels=3).encode_file(save(colour))
-    assert torch.equal(x[0], torch.from_numpy(colour).permute(2, 0, 1) / 255)
+def test_color_is_kept_channel_by_channel(save):
+    color = np.stack([ink(), ink() // 2, ink() * 0], axis=2)
+    x = ImageEncoder(size=28, channels=3).encode_file(save(color))
+    assert torch.equal(x[0], torch.from_numpy(color).permute(2, 0, 1) / 255)
 
 
 def test_a_picture_that_is_not_square_is_padded_with_its_border(save):
     tall = np.full((40, 20), 255, np.uint8)
     tall[15:25, 5:15] = 0
-    x = GREY.encode_file(save(tall))[0, 0]
+    x = GRAY.encode_file(save(tall))[0, 0]
     assert x[:, :5].max() < 1e-6 and x[:, -5:].max() < 1e-6
     assert x[14, 14] > 0.9
 
@@ -125,21 +125,21 @@ def test_the_margin_around_the_ink_is_empty_and_its_inside_full(save, shape):
     assert across[:, 10].sum().item() == pytest.approx(12, abs=0.2)
 
 
-def test_the_centre_of_mass_is_in_the_middle_as_far_as_the_margin_reaches(save):
+def test_the_center_of_mass_is_in_the_middle_as_far_as_the_margin_reaches(save):
     heavy = np.full((90, 60), 255, np.uint8)
     heavy[10:60, 20:24] = 0
     heavy[50:60, 10:40] = 0
     x = ImageEncoder(28, margin=1 / 7).encode_file(save(heavy))[0, 0]
     rows = torch.arange(28) + 0.5
-    # The convention of MNIST: the centre of pixel 14.
+    # The convention of MNIST: the center of pixel 14.
     assert (x.sum(1) @ rows / x.sum()).item() == pytest.approx(14.5, abs=0.1)
     assert (x.sum(0) @ rows / x.sum()).item() == pytest.approx(14.5, abs=0.1)
 
 
-@pytest.mark.parametrize("grey", [0, 40, 255])
-def test_a_blank_picture_is_refused_where_ink_is_expected(save, grey):
+@pytest.mark.parametrize("gray", [0, 40, 255])
+def test_a_blank_picture_is_refused_where_ink_is_expected(save, gray):
     noise = np.random.default_rng(0).integers(-9, 10, (50, 50))
-    path = save((grey + noise).clip(0, 255).astype(np.uint8))
+    path = save((gray + noise).clip(0, 255).astype(np.uint8))
     with pytest.raises(InputError, match=r"no ink found in .*picture.png; expected a drawing"):
         ImageEncoder(8, margin=0.0).encode_file(path)
     assert ImageEncoder(8).encode_file(path).shape == (1, 1, 8, 8)
@@ -187,12 +187,12 @@ def test_a_model_of_the_digits_reads_drawings_anywhere_on_the_sheet(save):
 
 def test_files_that_are_no_pictures_are_refused(save, tmp_path):
     with pytest.raises(InputError, match="there is no file"):
-        GREY.encode_file(tmp_path / "none.png")
+        GRAY.encode_file(tmp_path / "none.png")
     whole = (tmp_path / save(ink())).read_bytes()
     for content in (b"", b"text", whole[:50], b"GIF89a" + bytes(20)):
         (tmp_path / "broken.png").write_bytes(content)
         with pytest.raises(InputError, match="cannot be read as a PNG or JPEG"):
-            GREY.encode_file(tmp_path / "broken.png")
+            GRAY.encode_file(tmp_path / "broken.png")
 
 
 @pytest.mark.parametrize("limit", [500, 300])
@@ -200,7 +200,7 @@ def test_a_picture_too_large_to_unpack_is_refused(save, monkeypatch, limit):
     path = save(ink())
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", limit)
     with pytest.raises(InputError, match="make it smaller"):
-        GREY.encode_file(path)
+        GRAY.encode_file(path)
 
 
 def test_vectors_are_read_by_name_as_they_are(tmp_path):

@@ -13,7 +13,7 @@ EDGES = [f"p{i},p{i + 1}" for i in range(39)]
 
 @pytest.fixture
 def write(tmp_path):
-    def tables(nodes=NODES, edges=EDGES, header="id,size,colour,kind", ends="from,to"):
+    def tables(nodes=NODES, edges=EDGES, header="id,size,color,kind", ends="from,to"):
         (tmp_path / "nodes.csv").write_text("\n".join([header, *nodes]) + "\n")
         (tmp_path / "edges.csv").write_text("\n".join([ends, *edges]) + "\n")
         return tmp_path / "edges.csv", tmp_path / "nodes.csv"
@@ -21,17 +21,17 @@ def write(tmp_path):
     return tables
 
 
-def test_two_tables_become_a_graph_with_splits_of_the_labelled_nodes(write):
+def test_two_tables_become_a_graph_with_splits_of_the_labeled_nodes(write):
     nodes = [*NODES, "p40,1.0,red,", "p41,2.0,blue,?"]
     data = graph_table(*write(nodes, [*EDGES, "p40,p41"]), "kind")
     assert data.graph.nodes == 42 and data.graph.edges == 80
-    assert data.graph.x.shape[1] == 3  # size, and two colours
+    assert data.graph.x.shape[1] == 3  # size, and two colors
     assert data.classes == ("a", "b")
     assert data.labels[:4].tolist() == [0, 1, 0, 1] and data.labels[40:].tolist() == [-1, -1]
     assert [len(s.x) for s in (data.train, data.validation, data.test)] == [24, 8, 8]
     assert data.notes == ("2 of 42 nodes have no 'kind'",)
     train = data.graph.x[data.train.x, 0]
-    assert abs(float(train.mean())) < 1e-6  # standardised by the training nodes alone
+    assert abs(float(train.mean())) < 1e-6  # standardized by the training nodes alone
 
 
 def test_the_seed_moves_the_validation_nodes_only(write):
@@ -78,7 +78,7 @@ def test_an_id_column_may_stand_anywhere(write):
         ({"nodes": [f"{n[:-1]}" for n in NODES]}, "at least 10 nodes with a label .* got 0"),
         ({"nodes": [f"{n[:-1]}a" for n in NODES]}, "different values"),
         ({"nodes": [f"{n[:-1]}{i + 0.5}" for i, n in enumerate(NODES)]}, "expected classes in the"),
-        ({"header": "id,size,colour,sort"}, "no column named 'kind'"),
+        ({"header": "id,size,color,sort"}, "no column named 'kind'"),
     ],
 )
 def test_what_cannot_be_a_graph_is_refused(write, tables, said):

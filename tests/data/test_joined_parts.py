@@ -1,4 +1,4 @@
-"""Objects of labelled solids, and the solids' surfaces."""
+"""Objects of labeled solids, and the solids' surfaces."""
 
 import math
 

@@ -39,8 +39,8 @@ def test_a_mesh_is_read_line_by_line() -> None:
         "numbers glued to OFF",
         "numbers behind OFF",
         "windows lines",
-        "colours",
-        "corner colours",
+        "colors",
+        "corner colors",
     ],
 )
 def test_the_habits_of_other_writers_are_understood(text: str) -> None:

@@ -32,7 +32,7 @@ def python_2(content: bytes) -> bytes:
     return content.replace(b"numpy._core.multiarray", b"numpy.core.multiarray")
 
 
-def test_arrays_and_neighbour_lists_are_read(tmp_path):
+def test_arrays_and_neighbor_lists_are_read(tmp_path):
     path = tmp_path / "good"
     array = np.arange(6, dtype=np.int32).reshape(2, 3)
     path.write_bytes(python_2(pickle.dumps(array, protocol=3)))

@@ -7,7 +7,7 @@ import pytest
 import torch
 from PIL import Image, ImageDraw
 
-from chainrule.data.readers.point_encoders import InkEncoder, PointEncoder, in_cells, normalised
+from chainrule.data.readers.point_encoders import InkEncoder, PointEncoder, in_cells, normalized
 from chainrule.errors import InputError
 
 CORNERS = [(a, b, c) for a in (0, 6) for b in (0, 4) for c in (0, 2)]
@@ -114,4 +114,4 @@ def test_a_list_of_points_of_the_plane_keeps_the_margin(tmp_path: Path) -> None:
     path.write_text("0 0\n0 50\n10 100\n")
     x = InkEncoder(200, 28, 0.25).encode_file(path)[0]
     assert x[:, 1].tolist() == pytest.approx([-0.5, 0, 0.5])
-    assert normalised(np.array([[0.0, 0.0], [2.0, 1.0]])).tolist() == [[-1, -0.5], [1, 0.5]]
+    assert normalized(np.array([[0.0, 0.0], [2.0, 1.0]])).tolist() == [[-1, -0.5], [1, 0.5]]

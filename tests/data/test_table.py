@@ -11,8 +11,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chainrule.data import encoder_from_json
-from chainrule.data.readers import table
+from chainrule.data import encoder_from_json, table
 from chainrule.data.readers.columns import count_the_rows, look_like_dates, read_csv
 from chainrule.data.readers.table import Plan
 from chainrule.data.readers.table_encoder import Category, Number, TableEncoder
@@ -22,11 +21,11 @@ ROWS = 60
 
 
 def columns(**changed) -> dict:
-    """A table whose class is the sign of a number, with one colour per row."""
+    """A table whose class is the sign of a number, with one color per row."""
     numbers = [(-1) ** row * (1 + row / 10) for row in range(ROWS)]
-    colours = [("red", "green", "blue")[row % 3] for row in range(ROWS)]
+    colors = [("red", "green", "blue")[row % 3] for row in range(ROWS)]
     label = ["up" if number > 0 else "down" for number in numbers]
-    return {"number": numbers, "colour": colours, "label": label} | changed
+    return {"number": numbers, "color": colors, "label": label} | changed
 
 
 @pytest.fixture
@@ -115,9 +114,9 @@ def test_a_file_a_frame_and_a_dictionary_give_the_same_splits(tmp_path):
     assert [len(part.y) for part in (splits.train, splits.validation, splits.test)] == [36, 12, 12]
 
 
-def test_training_features_are_standardised_and_words_one_hot():
+def test_training_features_are_standardized_and_words_one_hot():
     splits = table(columns(), target="label")
-    assert splits.encoder.features == ("number", "colour=blue", "colour=green", "colour=red")
+    assert splits.encoder.features == ("number", "color=blue", "color=green", "color=red")
     x = splits.train.x
     torch.testing.assert_close(x[:, 0].mean(), torch.tensor(0.0), atol=1e-6, rtol=0)
     torch.testing.assert_close(x[:, 0].std(correction=0), torch.tensor(1.0))
@@ -141,13 +140,13 @@ def test_a_missing_number_is_the_training_median_and_a_sign(marker):
     splits = table(columns(number=values), target="label")
     column = splits.encoder.columns[0]
     assert splits.encoder.features[:2] == ("number", "number missing")
-    x = splits.encoder.encode({"number": [marker, column.median], "colour": ["red", "red"]})
+    x = splits.encoder.encode({"number": [marker, column.median], "color": ["red", "red"]})
     assert x[0, 0] == x[1, 0] and x[:, 1].tolist() == [1, 0]
 
 
 def test_missing_and_unseen_words_are_all_zeros():
     encoder = table(columns(), target="label").encoder
-    x = encoder.encode({"number": [1, 1], "colour": ["violet", ""]})
+    x = encoder.encode({"number": [1, 1], "color": ["violet", ""]})
     assert x[:, 1:].eq(0).all()
 
 
@@ -208,10 +207,10 @@ def test_only_consecutive_whole_numbers_count_the_rows(values, counting):
 
 def test_ignored_columns_are_not_read_at_all():
     broken = ["$1", *range(59)]
-    splits = table(columns(broken=broken), target="label", ignore=("broken", "colour"))
+    splits = table(columns(broken=broken), target="label", ignore=("broken", "color"))
     assert splits.encoder.features == ("number",) and splits.notes == ()
-    with pytest.raises(InputError, match=r"no column named 'color'; did you mean colour\?"):
-        table(columns(), target="label", ignore=("color",))
+    with pytest.raises(InputError, match=r"no column named 'colr'; did you mean color\?"):
+        table(columns(), target="label", ignore=("colr",))
     with pytest.raises(InputError, match="the target 'label' cannot be ignored"):
         table(columns(), target="label", ignore=("label",))
 
@@ -249,8 +248,8 @@ def test_numbers_that_are_not_plain_are_refused_with_an_example(name, example):
 
 @pytest.mark.parametrize("words", ["12-17", "3 rooms", "12 34 56", "1_000", "A 1,234", "10 km"])
 def test_words_with_digits_are_words(words):
-    splits = table(columns(colour=[words, "other"] * (ROWS // 2)), target="label")
-    assert f"colour={words}" in splits.encoder.features
+    splits = table(columns(color=[words, "other"] * (ROWS // 2)), target="label")
+    assert f"color={words}" in splits.encoder.features
 
 
 @pytest.mark.parametrize("rows", [0, 1, 9])
@@ -358,7 +357,7 @@ def test_fractions_that_leave_nothing_for_training_are_refused():
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=3, max_size=20), st.sampled_from([0.0, 0.1, 1.0]))
-def test_standardising_keeps_the_order_and_is_undone_by_its_formula(values, log):
+def test_standardizing_keeps_the_order_and_is_undone_by_its_formula(values, log):
     texts = [str(value) for value in values]
     column = Number.fit("x", texts, log)
     if column is None:

@@ -12,7 +12,7 @@ from chainrule.estimators import HopfieldMemory
 
 @pytest.fixture(scope="module")
 def images() -> np.ndarray:
-    """A zero, a four and a seven, as grey values from 0 to 16."""
+    """A zero, a four and a seven, as gray values from 0 to 16."""
     X, y = load_digits(return_X_y=True)
     return np.stack([X[y == label][0] for label in (0, 4, 7)])
 

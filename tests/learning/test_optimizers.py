@@ -1,4 +1,4 @@
-"""Optimisers: the quick kernels against torch.optim, the others against their formulas."""
+"""Optimizers: the quick kernels against torch.optim, the others against their formulas."""
 
 import pytest
 import torch
@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from chainrule.errors import InputError
 from chainrule.learning.fused_adam import QuickAdam, QuickAdamW
 from chainrule.learning.lion import Lion
-from chainrule.learning.optimizers import OPTIMISERS, groups, optimiser
+from chainrule.learning.optimizers import OPTIMIZERS, groups, optimizer
 
 H = torch.tensor([[3.0, 1.0], [1.0, 2.0]], dtype=torch.float64)
 START = torch.tensor([[2.0, -1.0]], dtype=torch.float64)
@@ -50,10 +50,10 @@ def test_its_state_survives_a_round_trip() -> None:
     assert all(map(torch.equal, straight.parameters(), broken.parameters()))
 
 
-@pytest.mark.parametrize("name", OPTIMISERS)
-def test_every_optimiser_descends(name: str) -> None:
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_every_optimizer_descends(name: str) -> None:
     x = nn.Parameter(torch.tensor([[3.0, -2.0]]))
-    chosen = optimiser(name, [x], 1.0 if name == "adagrad" else 0.05)
+    chosen = optimizer(name, [x], 1.0 if name == "adagrad" else 0.05)
     for _ in range(200):
         chosen.zero_grad()
         x.square().sum().backward()
@@ -69,7 +69,7 @@ def gradient(theta: Tensor, mu: float = 0.0) -> Tensor:
 def path(name: object, steps: int, decay: float = 0.0, **options: float) -> list[Tensor]:
     """The points after each step on ½ θᵀ H θ."""
     theta = nn.Parameter(START.clone())
-    chosen = optimiser(name, [theta], RATE, decay, **options)
+    chosen = optimizer(name, [theta], RATE, decay, **options)
     found = []
     for _ in range(steps):
         theta.grad = gradient(theta.detach())
@@ -135,7 +135,7 @@ WRITTEN_OUT = {
 
 @pytest.mark.parametrize("decay", [0.0, DECAY])
 @pytest.mark.parametrize("name", WRITTEN_OUT)
-def test_an_optimiser_is_its_formula(name: str, decay: float) -> None:
+def test_an_optimizer_is_its_formula(name: str, decay: float) -> None:
     for ours, by_hand in zip(path(name, 9, decay), WRITTEN_OUT[name](decay), strict=True):
         torch.testing.assert_close(ours, by_hand, rtol=1e-9, atol=1e-12)
 
@@ -143,7 +143,7 @@ def test_an_optimiser_is_its_formula(name: str, decay: float) -> None:
 @pytest.mark.parametrize("name", ["adamw", "lion"])
 def test_decoupled_decay_shrinks_whatever_the_gradient(name: str) -> None:
     theta = nn.Parameter(START.clone())
-    chosen = optimiser(name, [theta], RATE, DECAY)
+    chosen = optimizer(name, [theta], RATE, DECAY)
     theta.grad = torch.zeros_like(theta)
     chosen.step()
     torch.testing.assert_close(theta.detach(), (1 - RATE * DECAY) * START)
@@ -158,11 +158,11 @@ def test_a_class_and_a_function_do_as_well_as_a_name() -> None:
 
 
 def test_rate_and_decay_win_over_those_of_a_function() -> None:
-    made = optimiser(lambda ps: torch.optim.AdamW(ps, lr=9.0), network().parameters(), 0.1, 0.2)
+    made = optimizer(lambda ps: torch.optim.AdamW(ps, lr=9.0), network().parameters(), 0.1, 0.2)
     assert [(g["lr"], g["weight_decay"]) for g in made.param_groups] == [(0.1, 0.2), (0.1, 0.0)]
 
 
-def test_options_reach_the_optimiser() -> None:
+def test_options_reach_the_optimizer() -> None:
     assert torch.equal(path("momentum", 5, momentum=0.0)[-1], path("sgd", 5)[-1])
 
 
@@ -182,13 +182,13 @@ def test_lion_leaves_parameters_without_gradient_alone_and_refuses_bad_settings(
         Lion([x], betas=(0.9, 1.0))
 
 
-@pytest.mark.parametrize("name", OPTIMISERS)
-def test_the_state_of_every_optimiser_survives_a_round_trip(name: str) -> None:
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_the_state_of_every_optimizer_survives_a_round_trip(name: str) -> None:
     straight, broken = network(), network()
-    steps(straight, optimiser(name, straight.parameters(), 0.01, 0.1), 6)
-    first = optimiser(name, broken.parameters(), 0.01, 0.1)
+    steps(straight, optimizer(name, straight.parameters(), 0.01, 0.1), 6)
+    first = optimizer(name, broken.parameters(), 0.01, 0.1)
     steps(broken, first, 3)
-    second = optimiser(name, broken.parameters(), 0.01, 0.1)
+    second = optimizer(name, broken.parameters(), 0.01, 0.1)
     second.load_state_dict(first.state_dict())
     steps(broken, second, 3, first=3)
     assert all(map(torch.equal, straight.parameters(), broken.parameters()))
@@ -197,7 +197,7 @@ def test_the_state_of_every_optimiser_survives_a_round_trip(name: str) -> None:
 def test_decay_acts_on_matrices_and_leaves_biases_alone() -> None:
     layer = nn.Linear(3, 2)
     before = layer.bias.clone()
-    chosen = optimiser("sgd", layer.parameters(), 0.5, weight_decay=1.0)
+    chosen = optimizer("sgd", layer.parameters(), 0.5, weight_decay=1.0)
     weights = layer.weight.clone()
     for p in layer.parameters():
         p.grad = torch.zeros_like(p)
@@ -208,4 +208,4 @@ def test_decay_acts_on_matrices_and_leaves_biases_alone() -> None:
 
 def test_unknown_names_are_refused_with_a_hint() -> None:
     with pytest.raises(InputError, match="did you mean adam"):
-        optimiser("adamm", [], 0.1)
+        optimizer("adamm", [], 0.1)

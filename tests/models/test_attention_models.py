@@ -188,7 +188,7 @@ def test_the_transformer_is_torchs_with_the_same_weights(norm: str) -> None:
                     theirs.load_state_dict(own.get_submodule(f"norm_{k}").state_dict())
                 if side == "decoder":
                     copy_cross(other.multihead_attn, own.cross)
-    if norm == "post":  # torch normalises once more at the end
+    if norm == "post":  # torch normalizes once more at the end
         torchs.encoder.norm = torchs.decoder.norm = None
     source, previous = torch.randint(1, 9, (3, 5)), torch.randint(1, 9, (3, 4))
     source[1, 3:] = 0

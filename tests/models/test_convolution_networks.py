@@ -76,7 +76,7 @@ def test_a_cnn_takes_any_sizes(filters: Sequence[int | list[int]], height: int, 
     ("wrong", "message"),
     [
         ({"norm": "layer"}, "no norm 'layer' of images; choose 'batch' or None"),
-        ({"kernel": 4}, "odd size, which has a centre, got 4"),
+        ({"kernel": 4}, "odd size, which has a center, got 4"),
         ({"filters": (3, ())}, "every stage needs convolutions"),
         ({"filters": (0,)}, "every stage needs convolutions"),
         ({"filters": (2, 2, 2, 2)}, "images of 8×8 vanish when 4 stages halve them"),
@@ -326,7 +326,7 @@ def test_many_at_once_are_what_each_is_alone(kind: str) -> None:
     torch.manual_seed(0)
     x = torch.randn(12, 1, 6, 6).double()
     y = (x.mean((1, 2, 3)) > 0).long()
-    chosen = [Settings(epochs=2, batch_size=6, seed=seed, optimiser="sgd") for seed in (1, 2)]
+    chosen = [Settings(epochs=2, batch_size=6, seed=seed, optimizer="sgd") for seed in (1, 2)]
 
     def built(seed: int) -> nn.Module:
         torch.manual_seed(seed)

@@ -96,7 +96,7 @@ def test_two_relus_compute_xor() -> None:
     [
         ({"norm": "group"}, "no norm 'group'"),
         ({"activation": "sine"}, "no activation 'sine'"),
-        ({"initialisation": "luck"}, "no initialisation 'luck'"),
+        ({"initialization": "luck"}, "no initialization 'luck'"),
         ({"dropout": 1.0}, "probability below 1"),
         ({"hidden": [0]}, "at least one unit, got 4-0-2"),
         ({"dropout": [0.1, 0.1]}, "each of the 1 hidden"),

@@ -23,7 +23,7 @@ from chainrule.nn.laplacian import (
     coupling,
     fourier_basis,
     laplacian,
-    normalised_laplacian,
+    normalized_laplacian,
     scaled_laplacian,
     spectral_filter,
 )
@@ -48,7 +48,7 @@ every_network = pytest.mark.parametrize("make", NETWORKS.values(), ids=NETWORKS)
 
 
 def some(seed: int, nodes: int = 9, pairs: int = 14, edge_features: int = 0) -> Graph:
-    """A random graph in float64; node 0 has no neighbour."""
+    """A random graph in float64; node 0 has no neighbor."""
     generator = torch.Generator().manual_seed(seed)
     ends = undirected(torch.randint(1, nodes, (2, pairs), generator=generator))
     known = torch.randn(ends.shape[1], edge_features, generator=generator, dtype=torch.float64)
@@ -188,7 +188,7 @@ def test_a_node_sees_as_many_hops_as_there_are_layers_or_powers_and_no_further(m
 def test_a_polynomial_of_the_laplacian_is_a_filter_of_its_spectrum(seed, coefficients):
     """Σ α_k Lᵏ x = U (Σ α_k Λᵏ) Uᵀ x."""
     graph, alpha = some(seed), torch.tensor(coefficients, dtype=torch.float64)
-    L = normalised_laplacian(graph)
+    L = normalized_laplacian(graph)
     basis = fourier_basis(L)
     gains = sum(a * basis.frequencies**k for k, a in enumerate(alpha))
     expected = spectral_filter(basis, torch.as_tensor(gains), graph.x)
@@ -225,7 +225,7 @@ def test_the_fourier_basis_of_a_ring_is_the_discrete_fourier_transform(nodes):
 def test_a_spectral_layer_is_a_filter_whose_gain_bends_at_the_knots():
     graph = some(3)
     layer = SpectralLayer(3, 1, knots=4).double()
-    basis = fourier_basis(normalised_laplacian(graph))
+    basis = fourier_basis(normalized_laplacian(graph))
     found = layer(graph.x, basis.U, tents(basis.frequencies, 4)) - layer.b
     knots = np.linspace(0, 2, 4)
     each = [

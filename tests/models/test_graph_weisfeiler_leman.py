@@ -13,7 +13,7 @@ from chainrule.models.geometric.gcn import GCN
 from chainrule.models.geometric.graph_classifier import GraphClassifier
 from chainrule.models.geometric.weisfeiler_leman import (
     WeisfeilerLeman,
-    colour_counts,
+    color_counts,
     kernel,
     refine,
     told_apart,
@@ -86,7 +86,7 @@ def test_pairs_that_the_test_tells_apart_are_told_apart_by_networks_that_count(o
 
 
 @given(st.integers(0, 200))
-def test_the_test_never_tells_a_graph_from_itself_and_colours_are_networkx_s(seed):
+def test_the_test_never_tells_a_graph_from_itself_and_colors_are_networkx_s(seed):
     source = networkx.gnp_random_graph(8, 0.35, seed=seed)
     graph = plain(source)
     assert not told_apart(graph, shuffled(graph, seed))
@@ -97,19 +97,19 @@ def test_the_test_never_tells_a_graph_from_itself_and_colours_are_networkx_s(see
     assert all((ours[a] == ours[b]) == (last[a] == last[b]) for a in range(8) for b in range(8))
 
 
-def test_features_are_the_first_colours():
+def test_features_are_the_first_colors():
     marked = plain(HEXAGON)
     other = Graph(torch.tensor([[1.0], [2], [2], [2], [2], [2]]), marked.edge_index)
     assert told_apart(marked, other)
     assert [len(set(c.tolist())) for c in refine(other)] == [2, 3, 4]  # by distance from node 0
 
 
-def test_the_kernel_counts_common_colours():
+def test_the_kernel_counts_common_colors():
     """A path of three has two ends and a middle; a triangle has three nodes like the middle."""
     graphs = union([plain(networkx.path_graph(3)), plain(networkx.cycle_graph(3))])
-    counts = colour_counts(graphs, rounds=1).toarray()
+    counts = color_counts(graphs, rounds=1).toarray()
     assert sorted(map(tuple, counts.T)) == [(1, 3), (2, 0), (3, 3)]
-    K = kernel(colour_counts(graphs, rounds=1))
+    K = kernel(color_counts(graphs, rounds=1))
     torch.testing.assert_close(K[0, 1], torch.tensor(12 / (14 * 18) ** 0.5))
 
 
@@ -128,7 +128,7 @@ def test_the_classifier_is_ridge_regression_on_the_kernel_and_learns_from_what_i
     torch.testing.assert_close(model(rest).double(), expected, rtol=1e-5, atol=1e-6)
     assert torch.equal(model(rest).argmax(1), y[rest])
     with pytest.raises(InputError, match="rounds from 0"):
-        colour_counts(plain(HEXAGON), -1)
+        color_counts(plain(HEXAGON), -1)
 
 
 @pytest.mark.parametrize("readout", ["sum", "mean", "max"])

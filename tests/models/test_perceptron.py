@@ -100,7 +100,7 @@ def test_distances_and_margin_by_hand() -> None:
     assert in_version_space(w, b, x, torch.tensor([1.0, -1.0]))
 
 
-def test_xor_is_recognised_as_not_separable() -> None:
+def test_xor_is_recognized_as_not_separable() -> None:
     assert separable(XOR, XOR_LABELS) is None
     result = learn(XOR, XOR_LABELS)
     assert not result.converged and result.separable is False
@@ -165,7 +165,7 @@ def test_data_without_margin_have_no_maximal_margin() -> None:
     assert maximal_margin(XOR - 0.5, XOR_LABELS) is None
 
 
-def test_the_model_keeps_what_it_learnt() -> None:
+def test_the_model_keeps_what_it_learned() -> None:
     x, y, _ = data(2)
     model = Perceptron(3)
     assert model(x.float()).eq(0).all()  # sgn(0) = 0: before learning everything is a mistake

@@ -201,11 +201,11 @@ def test_the_lru_begins_on_its_ring_with_unit_variance():
     assert φ.min() >= 0 and φ.max() <= math.pi / 5
     inside = (λ.abs() < 0.8).double().mean().item()  # areas: (0.8² - 0.6²) / (0.95² - 0.6²)
     assert inside == pytest.approx((0.64 - 0.36) / (0.9025 - 0.36), abs=0.02)
-    γ = lru.normalisation(ν)
+    γ = lru.normalization(ν)
     torch.testing.assert_close(γ.square() / (1 - λ.abs() ** 2), torch.ones(20_000))
 
 
-def test_a_normalised_lru_keeps_the_variance_of_white_noise():
+def test_a_normalized_lru_keeps_the_variance_of_white_noise():
     net = lru.LRU(16, 32, 0.9, 0.99)
     with torch.no_grad():
         _, states = net.unroll(torch.randn(20, 1000, 16), net.initial(20, torch.zeros(1)))
@@ -215,7 +215,7 @@ def test_a_normalised_lru_keeps_the_variance_of_white_noise():
 
 def test_the_state_space_layer_solves_its_differential_equation():
     A, Δ = torch.complex(torch.tensor([-0.5, -2.0]), torch.tensor([3.0, 0.0])), torch.tensor(0.3)
-    Ā, ratio = state_space.discretised(A, Δ)
+    Ā, ratio = state_space.discretized(A, Δ)
     h, fine = torch.ones(2, dtype=torch.complex128), 20_000
     exact = h.clone()
     for _ in range(fine):  # Euler in tiny steps, with a constant input of 1.5
@@ -223,12 +223,12 @@ def test_the_state_space_layer_solves_its_differential_equation():
     torch.testing.assert_close(Ā * h + ratio * 1.5, exact, rtol=1e-4, atol=1e-4)
 
 
-def test_state_spaces_are_stable_whatever_is_learnt():
+def test_state_spaces_are_stable_whatever_is_learned():
     net = state_space.StateSpace(4, 6)
     choosy = selective.Selective(4, 6)
     for parameter in (*net.parameters(), *choosy.parameters()):
         nn.init.normal_(parameter, std=3.0)
-    Ā, _ = state_space.discretised(torch.complex(-net.α.exp(), net.ω), net.log_Δ.exp())
+    Ā, _ = state_space.discretized(torch.complex(-net.α.exp(), net.ω), net.log_Δ.exp())
     assert (Ā.abs() < 1).all()
     x = torch.randn(2, 400, 4)
     _, (states,) = choosy.unroll(x, *parts(choosy.initial(2, x)))

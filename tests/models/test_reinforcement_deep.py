@@ -142,7 +142,7 @@ def test_both_kinds_of_environments_go_on_from_a_saved_state() -> None:
         ("FrozenLake-v1", "expected a vector of numbers"),
     ],
 )
-def test_environments_that_cannot_be_learnt_are_refused(name: str, message: str) -> None:
+def test_environments_that_cannot_be_learned_are_refused(name: str, message: str) -> None:
     pytest.importorskip("gymnasium")
     with pytest.raises(InputError, match=message):
         gym.make(name)

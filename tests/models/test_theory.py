@@ -14,7 +14,7 @@ from chainrule.models.theory.vc_dimension import (
     cover,
     half_space,
     interval,
-    labellings,
+    labelings,
     largest_shattered,
     shattered,
 )
@@ -64,8 +64,8 @@ def test_half_planes_shatter_no_four_points_of_many_sets() -> None:
 
 
 @pytest.mark.parametrize("number", [3, 4, 5, 6])
-def test_the_labellings_by_half_planes_are_as_many_as_covers_formula_says(number: int) -> None:
-    found = len(labellings(points(number, 2), half_space))
+def test_the_labelings_by_half_planes_are_as_many_as_covers_formula_says(number: int) -> None:
+    found = len(labelings(points(number, 2), half_space))
     assert found == cover(number, 2)
     assert found <= bounds.sauer(number, 3)
 
@@ -73,7 +73,7 @@ def test_the_labellings_by_half_planes_are_as_many_as_covers_formula_says(number
 def test_intervals_shatter_two_points_and_reach_sauers_bound() -> None:
     line = points(6, 1)
     assert len(largest_shattered(line, interval)) == 2
-    assert len(labellings(line, interval)) == bounds.sauer(6, 2) == 22
+    assert len(labelings(line, interval)) == bounds.sauer(6, 2) == 22
 
 
 def test_boxes_in_the_plane_shatter_four_points_but_no_five() -> None:
@@ -85,7 +85,7 @@ def test_boxes_in_the_plane_shatter_four_points_but_no_five() -> None:
 def test_points_on_a_line_cannot_be_shattered_by_half_planes() -> None:
     row = np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]])
     assert not half_space(row, np.array([True, False, True]))
-    assert len(labellings(row, half_space)) == 6
+    assert len(labelings(row, half_space)) == 6
 
 
 def test_the_fit_is_the_shortest_one() -> None:
@@ -118,7 +118,7 @@ def test_what_makes_no_sense_is_refused() -> None:
         lambda: bounds.hoeffding(5, math.nan),
         lambda: bounds.finite_class_gap(10, 5, 1.0),
         lambda: bounds.sauer(-1, 2),
-        lambda: labellings(points(17, 2), half_space),
+        lambda: labelings(points(17, 2), half_space),
         lambda: interval(points(3, 2), np.array([True, False, True])),
         lambda: RandomFeatures(3, 0),
         lambda: shortest_fit(torch.full((2, 2), torch.nan).double(), torch.zeros(2).double()),

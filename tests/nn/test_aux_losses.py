@@ -10,7 +10,7 @@ from chainrule.nn.aux_losses import add_to_loss, listening
 from chainrule.training import Settings, evaluate, fit_many, train
 
 
-class Penalised(nn.Module):
+class Penalized(nn.Module):
     """w x, with the penalty 3 w² on every example."""
 
     def __init__(self, weight: float):
@@ -26,7 +26,7 @@ DATA = torch.tensor([[1.0], [2.0], [3.0], [4.0]]), torch.tensor([[0.0], [0.0], [
 
 
 def test_terms_are_heard_while_somebody_listens_and_only_then() -> None:
-    model, x = Penalised(2.0), DATA[0]
+    model, x = Penalized(2.0), DATA[0]
     with listening() as terms:
         model(x)
         with listening() as inner:
@@ -38,13 +38,13 @@ def test_terms_are_heard_while_somebody_listens_and_only_then() -> None:
 
 
 @pytest.mark.parametrize("parts", [1, 3])
-def test_a_training_step_minimises_loss_and_terms_however_it_is_split(parts: int) -> None:
-    model = Penalised(2.0)
+def test_a_training_step_minimizes_loss_and_terms_however_it_is_split(parts: int) -> None:
+    model = Penalized(2.0)
     w, (x, y) = model.w.item(), DATA
     loss = 0.5 * (w * x - y).square().mean().item() + 3 * w**2
     slope = ((w * x - y) * x).mean().item() + 6 * w
     settings = Settings(
-        epochs=1, batch_size=4, optimiser="sgd", learning_rate=0.01, accumulate=parts
+        epochs=1, batch_size=4, optimizer="sgd", learning_rate=0.01, accumulate=parts
     )
     (record,) = train(model, DATA, DATA, settings, NUMBERS)
     assert record["train_loss"] == pytest.approx(loss)
@@ -55,7 +55,7 @@ def test_a_training_step_minimises_loss_and_terms_however_it_is_split(parts: int
 
 
 def test_networks_trained_many_at_once_refuse_it_instead_of_leaving_it_out() -> None:
-    members = [Penalised(1.0), Penalised(2.0)]
+    members = [Penalized(1.0), Penalized(2.0)]
     settings = [Settings(epochs=1, batch_size=4, seed=k) for k in range(2)]
     with pytest.raises(InputError, match="many at once"):
         list(fit_many(members, DATA, None, settings, NUMBERS))

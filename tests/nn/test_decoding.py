@@ -56,13 +56,13 @@ def test_a_beam_of_one_is_greedy(seed: int) -> None:
     assert [trimmed(row) for row in ours] == [trimmed(row) for row in theirs]
 
 
-@pytest.mark.parametrize("normalisation", [0.0, 1.0])
+@pytest.mark.parametrize("normalization", [0.0, 1.0])
 @pytest.mark.parametrize("seed", range(3))
-def test_a_wide_beam_finds_the_best_of_all_sequences(seed: int, normalisation: float) -> None:
+def test_a_wide_beam_finds_the_best_of_all_sequences(seed: int, normalization: float) -> None:
     step, state = chain(3, seed)
-    found = beam_search(step, state, 3, ENDS, 150, normalisation)
+    found = beam_search(step, state, 3, ENDS, 150, normalization)
     for row in range(3):
-        values = {s: log_p(step, state, row, s) / len(s) ** normalisation for s in every_sequence()}
+        values = {s: log_p(step, state, row, s) / len(s) ** normalization for s in every_sequence()}
         best = max(values, key=values.__getitem__)
         assert values[trimmed(found[row])] == pytest.approx(values[best], abs=1e-5)
 

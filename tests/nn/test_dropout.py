@@ -72,7 +72,7 @@ def test_monte_carlo_leaves_model_and_generator_as_they_were(training: bool) -> 
     assert all(torch.equal(t, weights[name]) for name, t in model.state_dict().items())
 
 
-def test_batch_normalisation_stays_in_evaluation_so_examples_do_not_mix() -> None:
+def test_batch_normalization_stays_in_evaluation_so_examples_do_not_mix() -> None:
     model = MLP(4, [8], 3, dropout=0.0, norm="batch").eval()
     x = torch.randn(5, 4)
     found = monte_carlo(model, x, samples=2)

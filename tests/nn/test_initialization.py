@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from chainrule.errors import InputError
-from chainrule.nn.initialization import INITIALISATIONS, initialise
+from chainrule.nn.initialization import INITIALIZATIONS, initialize
 
 n, m = 400, 200
 
@@ -27,7 +27,7 @@ VARIANCES = {
 def test_the_variance_is_the_scheme(name: str, layer: nn.Module) -> None:
     """A convolution of 16 to 8 channels by 5×5 windows has n = 400 and m = 200."""
     torch.manual_seed(0)
-    W = initialise(layer, name).weight
+    W = initialize(layer, name).weight
     # The sample variance of N normal numbers strays by a factor √(2/N); N is 3,200 at least.
     assert W.var().item() == pytest.approx(VARIANCES[name], rel=5 * (2 / W.numel()) ** 0.5)
     assert abs(W.mean().item()) < 5 * (VARIANCES[name] / W.numel()) ** 0.5
@@ -35,28 +35,28 @@ def test_the_variance_is_the_scheme(name: str, layer: nn.Module) -> None:
 
 @pytest.mark.parametrize("name", [name for name in VARIANCES if "uniform" in name])
 def test_uniform_weights_lie_within_root_three_sigma(name: str) -> None:
-    W = initialise(nn.Linear(n, m), name).weight
+    W = initialize(nn.Linear(n, m), name).weight
     bound = (3 * VARIANCES[name]) ** 0.5
     assert 0.99 * bound < W.abs().max().item() <= bound * (1 + 1e-6)
 
 
 @pytest.mark.parametrize(("name", "value"), [("zero", 0.0), ("constant", 0.1)])
 def test_constant_weights_show_the_symmetry(name: str, value: float) -> None:
-    W = initialise(nn.Conv1d(2, 3, 2), name).weight
+    W = initialize(nn.Conv1d(2, 3, 2), name).weight
     assert torch.equal(W, torch.full_like(W, value))
 
 
 def test_orthogonal_weights_have_singular_values_one() -> None:
-    W = initialise(nn.Linear(8, 5), "orthogonal").weight.detach()
+    W = initialize(nn.Linear(8, 5), "orthogonal").weight.detach()
     torch.testing.assert_close(torch.linalg.svdvals(W), torch.ones(5))
 
 
-@pytest.mark.parametrize("name", INITIALISATIONS)
+@pytest.mark.parametrize("name", INITIALIZATIONS)
 def test_the_bias_starts_at_zero_where_there_is_one(name: str) -> None:
-    assert not initialise(nn.Linear(3, 2), name).bias.any()
-    assert initialise(nn.Linear(3, 2, bias=False), name).bias is None
+    assert not initialize(nn.Linear(3, 2), name).bias.any()
+    assert initialize(nn.Linear(3, 2, bias=False), name).bias is None
 
 
 def test_an_unknown_scheme_is_refused() -> None:
-    with pytest.raises(InputError, match="no initialisation 'hope'"):
-        initialise(nn.Linear(3, 2), "hope")
+    with pytest.raises(InputError, match="no initialization 'hope'"):
+        initialize(nn.Linear(3, 2), "hope")

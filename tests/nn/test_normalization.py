@@ -1,4 +1,4 @@
-"""Normalisation written out against torch's, and the notes' weight-norm gradient."""
+"""Normalization written out against torch's, and the notes' weight-norm gradient."""
 
 import pytest
 import torch
@@ -28,7 +28,7 @@ def same_parameters(ours: nn.Module, theirs: nn.Module) -> None:
 
 
 @pytest.mark.parametrize("peer", SHAPES)
-def test_batch_normalisation_is_torchs_in_training_and_evaluation(peer: type) -> None:
+def test_batch_normalization_is_torchs_in_training_and_evaluation(peer: type) -> None:
     ours, theirs = BatchNorm(3), peer(3)
     same_parameters(ours, theirs)
     for _ in range(4):
@@ -51,7 +51,7 @@ def test_gradients_flow_through_the_batchs_statistics() -> None:
         torch.testing.assert_close(a, b)
 
 
-def test_a_normalised_batch_has_mean_zero_and_variance_one() -> None:
+def test_a_normalized_batch_has_mean_zero_and_variance_one() -> None:
     y = BatchNorm(4)(5 + 3 * torch.randn(200, 4))
     torch.testing.assert_close(y.mean(0), torch.zeros(4), atol=1e-5, rtol=0)
     torch.testing.assert_close(y.var(0, correction=0), torch.ones(4), atol=1e-4, rtol=0)
@@ -63,7 +63,7 @@ def test_a_batch_of_one_has_no_variance() -> None:
 
 
 @pytest.mark.parametrize("shape", [(5, 4), (2, 3, 4)])
-def test_layer_normalisation_is_torchs(shape: tuple[int, ...]) -> None:
+def test_layer_normalization_is_torchs(shape: tuple[int, ...]) -> None:
     ours, theirs = LayerNorm(4), nn.LayerNorm(4)
     same_parameters(ours, theirs)
     x = 3 * torch.randn(shape) + 2
@@ -92,7 +92,7 @@ def test_that_gradient_is_orthogonal_to_the_weight(seed: int) -> None:
     torch.testing.assert_close(along, torch.zeros_like(along), atol=1e-12, rtol=0)
 
 
-def test_a_weight_normalised_layer_starts_as_the_layer_it_was() -> None:
+def test_a_weight_normalized_layer_starts_as_the_layer_it_was() -> None:
     layer = nn.Linear(5, 3)
     normed = WeightNormLinear(layer)
     x = torch.randn(4, 5)
@@ -112,7 +112,7 @@ def test_the_length_of_the_weight_is_gamma() -> None:
 
 def test_zero_weights_have_no_direction() -> None:
     with pytest.raises(InputError, match="needs a direction"):
-        MLP(3, [4], 2, norm="weight", initialisation="zero")
+        MLP(3, [4], 2, norm="weight", initialization="zero")
 
 
 @pytest.mark.parametrize("norm", ["batch", "layer", "weight"])
@@ -124,7 +124,7 @@ def test_a_perceptron_with_any_norm_computes_and_learns(norm: str) -> None:
     assert all(p.grad is not None and p.grad.isfinite().all() for p in model.parameters())
 
 
-def test_weight_normalisation_leaves_the_starting_network_as_it_was() -> None:
+def test_weight_normalization_leaves_the_starting_network_as_it_was() -> None:
     models = []
     for norm in (None, "weight"):
         torch.manual_seed(0)

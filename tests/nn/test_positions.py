@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chainrule.errors import InputError
-from chainrule.nn.positions import LearntPositions, frequencies, rotation, sinusoidal
+from chainrule.nn.positions import LearnedPositions, frequencies, rotation, sinusoidal
 
 
 def test_the_printed_formula() -> None:
@@ -42,12 +42,12 @@ def test_products_depend_on_the_distance_only() -> None:
 
 def test_later_positions_are_those_of_the_longer_table() -> None:
     assert torch.equal(sinusoidal(3, 8, start=4), sinusoidal(7, 8)[4:])
-    learnt = LearntPositions(7, 8)
-    assert torch.equal(learnt(3, start=4), learnt(7)[4:])
+    learned = LearnedPositions(7, 8)
+    assert torch.equal(learned(3, start=4), learned(7)[4:])
 
 
 def test_what_cannot_be_is_refused() -> None:
     with pytest.raises(InputError, match="even width, got 5"):
         sinusoidal(3, 5)
     with pytest.raises(InputError, match="8 tokens is longer than the 7 positions"):
-        LearntPositions(7, 4)(4, start=4)
+        LearnedPositions(7, 4)(4, start=4)

@@ -82,7 +82,7 @@ def test_what_no_part_does_the_model_does_itself() -> None:
     assert used == Layer("used", "Linear", (3,), 12, 9)
 
 
-def test_a_state_that_no_optimiser_learns_counts_too() -> None:
+def test_a_state_that_no_optimizer_learns_counts_too() -> None:
     assert totals(Hopfield(4), torch.ones(1, 4))[0] == 4 * 4 + 4
 
 
@@ -112,8 +112,8 @@ def test_the_dense_network_of_the_notes_has_77_billion_parameters() -> None:
     n = 256 * 256 * 3
     assert dense_parameters((n, n, n)) == 77_309_804_544 == n * n + n * n + n + n
     assert dense_parameters((n, n, n, 3)) - 77_309_804_544 == 589_827
-    grey = 256 * 256
-    assert dense_parameters((grey, grey, grey)) == 8_590_065_664
+    gray = 256 * 256
+    assert dense_parameters((gray, gray, gray)) == 8_590_065_664
     assert convolution_parameters(3, 64, 3) == 1_792
     with torch.device("meta"):
         model = nn.Sequential(nn.Linear(n, n), nn.Linear(n, n))

@@ -89,8 +89,8 @@ def test_the_text_fits_into_its_box() -> None:
 def test_a_chain_is_straight() -> None:
     rows = [("x", "input", "", "1", "1"), *[("f", "f", "", "1", "1")] * 4]
     figure = graph_figure(rows, list(pairwise(range(5))))
-    centres = [round(float(p.get_bbox().x0 + p.get_bbox().width / 2), 6) for p in frames(figure)]
-    assert len(set(centres)) == 1
+    centers = [round(float(p.get_bbox().x0 + p.get_bbox().width / 2), 6) for p in frames(figure)]
+    assert len(set(centers)) == 1
 
 
 def test_a_cycle_is_refused() -> None:

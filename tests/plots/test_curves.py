@@ -108,7 +108,7 @@ def test_without_validation_there_is_one_panel_and_no_ring() -> None:
     assert axes.get_title(loc="left") == "loss"
 
 
-def test_the_published_figure_is_a_labelled_dashed_line_beside_the_metric() -> None:
+def test_the_published_figure_is_a_labeled_dashed_line_beside_the_metric() -> None:
     left, right = learning_curves(history(3), ("LeCun 1998", 0.016)).axes
     assert "published" not in [line.get_label() for line in left.get_lines()]
     assert list(line(right, "published").get_ydata()) == [0.016, 0.016]

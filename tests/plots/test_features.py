@@ -5,7 +5,7 @@ import pytest
 
 from chainrule.errors import InputError
 from chainrule.plots.features import feature_maps, filters, saliency
-from chainrule.plots.segmentation import coloured, overlay, segmented_scenes
+from chainrule.plots.segmentation import colored, overlay, segmented_scenes
 
 draw = np.random.default_rng(0)
 CLASSES = ("ground", "a", "b")
@@ -24,7 +24,7 @@ def test_kernels_of_one_channel_are_white_at_zero_and_differ_by_sign():
     assert first[0, 0, 0] > first[0, 0, 2] and first[2, 2, 0] < first[2, 2, 2]
 
 
-def test_coloured_kernels_are_grey_at_zero_and_at_most_64_are_shown():
+def test_colored_kernels_are_gray_at_zero_and_at_most_64_are_shown():
     figure = filters(np.concatenate([np.zeros((1, 3, 3, 3)), draw.normal(size=(80, 3, 3, 3))]))
     assert len(figure.axes) == 64
     assert (pixels(figure.axes[0]) == 128).all()
@@ -45,7 +45,7 @@ def test_feature_maps_stand_in_a_row_per_layer():
         feature_maps(draw.random((8, 8)), {})
 
 
-def test_saliency_shows_the_size_of_the_steepest_colour():
+def test_saliency_shows_the_size_of_the_steepest_color():
     images, gradients = draw.random((2, 4, 4, 3)), draw.normal(size=(2, 4, 4, 3))
     figure = saliency(images, gradients, ["cat", "dog"])
     np.testing.assert_array_equal(pixels(figure.axes[2]), np.abs(gradients[0]).max(2))
@@ -53,9 +53,9 @@ def test_saliency_shows_the_size_of_the_steepest_colour():
         saliency(images, gradients[:, :2], ["cat", "dog"])
 
 
-def test_ground_keeps_its_grey_and_every_class_has_a_colour_of_its_own():
+def test_ground_keeps_its_gray_and_every_class_has_a_color_of_its_own():
     image, found = np.full((2, 2), 0.5), np.array([[0, 1], [2, 1]])
-    painted = coloured(image, found)
+    painted = colored(image, found)
     assert (painted[0, 0] == 0.5).all()
     assert (painted[0, 1] == painted[1, 1]).all() and (painted[0, 1] != painted[1, 0]).any()
 

@@ -7,7 +7,7 @@ from matplotlib.collections import PathCollection
 
 from chainrule.errors import InputError
 from chainrule.plots import graphs as graph_pictures
-from chainrule.plots.graphs import attention_on_edges, coloured_graph, embeddings, laid_out
+from chainrule.plots.graphs import attention_on_edges, colored_graph, embeddings, laid_out
 
 CLASSES = ("a", "b", "c")
 
@@ -22,7 +22,7 @@ def test_truth_and_prediction_stand_side_by_side_with_a_ring_for_each_mistake():
     edges = np.array(networkx.cycle_graph(7).edges)
     truth, predicted = np.arange(7) % 3, np.arange(7) % 3
     predicted[[1, 5]] = 0
-    figure = coloured_graph(
+    figure = colored_graph(
         edges, truth, predicted, CLASSES, known=np.array([0]), names=list("tuvwxyz")
     )
     left, right = figure.axes
@@ -46,7 +46,7 @@ def test_of_a_large_graph_the_surroundings_of_its_hub_are_shown(monkeypatch):
     assert part.places.shape == (6, 2) and np.isfinite(part.places).all()
     again = laid_out(np.array(tree.edges), 9)
     assert (again.places == part.places).all()
-    figure = coloured_graph(np.array(tree.edges), np.zeros(9, int), np.zeros(9, int), CLASSES)
+    figure = colored_graph(np.array(tree.edges), np.zeros(9, int), np.zeros(9, int), CLASSES)
     assert figure.get_suptitle() == "6 of 9 nodes"
 
 
@@ -63,12 +63,12 @@ def test_embeddings_keep_what_is_far_apart_apart():
         embeddings(np.zeros((3, 5)), np.zeros(3, int), CLASSES)
 
 
-def test_attention_is_written_at_every_neighbour():
+def test_attention_is_written_at_every_neighbor():
     edges = np.array([[0, 0], [0, 1], [0, 2], [1, 0]])
-    figure = attention_on_edges(edges, [0.2, 0.5, 0.3, 1.0], np.array([0, 1, 2]), CLASSES, centre=0)
+    figure = attention_on_edges(edges, [0.2, 0.5, 0.3, 1.0], np.array([0, 1, 2]), CLASSES, center=0)
     (axes,) = figure.axes
     assert sorted(text.get_text() for text in axes.texts) == ["20.0 %", "30.0 %", "50.0 %"]
     widths = axes.collections[0].get_linewidths()
     assert widths[0] / widths[1] == pytest.approx(5 / 3)
     with pytest.raises(InputError, match="edges of node 2"):
-        attention_on_edges(edges, [0.2, 0.5, 0.3, 1.0], np.array([0, 1, 2]), CLASSES, centre=2)
+        attention_on_edges(edges, [0.2, 0.5, 0.3, 1.0], np.array([0, 1, 2]), CLASSES, center=2)

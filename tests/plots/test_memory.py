@@ -24,7 +24,7 @@ def test_every_length_has_a_panel_with_the_courses_of_its_cells():
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["length 10", "length 100"]
     first, second = figure.axes
     assert [list(line.get_ydata()) for line in first.lines[1:]] == [[0.9, 0.5], [0.9]]
-    assert second.lines[1].get_color() == first.lines[2].get_color()  # a cell keeps its colour
+    assert second.lines[1].get_color() == first.lines[2].get_color()  # a cell keeps its color
 
 
 def test_a_cell_far_worse_than_guessing_is_cut_off_and_still_named(tmp_path):

@@ -66,7 +66,7 @@ def test_points_that_come_twice_are_counted_once():
     assert figure.axes[1].get_xlabel() == "4 of 4"
 
 
-def test_parts_have_their_colours_and_the_legend_names_those_that_occur(tmp_path):
+def test_parts_have_their_colors_and_the_legend_names_those_that_occur(tmp_path):
     clouds, truth = draw.normal(size=(3, 10, 3)), np.zeros((3, 10), int)
     predicted = truth.copy()
     predicted[0, :4] = 2

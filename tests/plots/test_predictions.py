@@ -124,7 +124,7 @@ def test_mistakes_stand_in_order_of_confidence_without_the_right_ones() -> None:
     assert captions == ["z → y, 98 %", "x → y, 70 %", "y → z, 50 %"]
 
 
-def test_at_most_24_mistakes_are_shown_also_in_colour() -> None:
+def test_at_most_24_mistakes_are_shown_also_in_color() -> None:
     many = np.ones(30, int)
     images = np.random.default_rng(0).normal(size=(30, 4, 4, 3))
     figure = worst_mistakes(images, 0 * many, many, many / 2, ["a long name", "another name"])

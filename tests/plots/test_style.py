@@ -145,7 +145,7 @@ def test_labels_at_line_ends_are_pushed_apart_and_stay_in_order() -> None:
     assert heights["a"] + 0.074 < heights["b"] < heights["c"]
 
 
-def test_tint_runs_from_white_to_the_colour() -> None:
+def test_tint_runs_from_white_to_the_color() -> None:
     assert tint("#004488", 0.0) == (1, 1, 1)
     np.testing.assert_allclose(tint("#004488", 1.0), (0, 0x44 / 255, 0x88 / 255))
 

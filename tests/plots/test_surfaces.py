@@ -129,7 +129,7 @@ def test_mistakes_must_be_as_many_as_points() -> None:
         decision_boundary(three, X, Y, NAMES, [True])
 
 
-def test_every_polygon_is_drawn_in_the_colour_of_its_value() -> None:
+def test_every_polygon_is_drawn_in_the_color_of_its_value() -> None:
     pieces = [X[[0, 1, 3]], X[[0, 1, 3, 2]]]
     axes = polygons(pieces, [1, 5], "two regions").axes[0]
     (drawn,) = axes.collections

@@ -14,7 +14,7 @@ VALUES = [0.30, 0.10, 0.20, 0.05, 0.07]
 ENDED = [True, True, False, True, True]
 
 
-def labelled(axes: Axes, name: str) -> np.ndarray:
+def labeled(axes: Axes, name: str) -> np.ndarray:
     line = next(line for line in axes.get_lines() if line.get_label() == name)
     return np.column_stack(line.get_data())
 
@@ -32,12 +32,12 @@ def test_bars_are_ranked_and_written_out() -> None:
 
 def test_the_history_never_gets_worse_and_pruned_trials_do_not_count() -> None:
     (axes,) = search_history(VALUES, ENDED, "error").axes
-    best = labelled(axes, "best so far")
+    best = labeled(axes, "best so far")
     assert best[:, 1].tolist() == [0.30, 0.10, 0.10, 0.05, 0.05]
-    assert labelled(axes, "pruned").tolist() == [[2, 0.20]]
+    assert labeled(axes, "pruned").tolist() == [[2, 0.20]]
     assert axes.get_title(loc="left") == "best 5.00 % of 5 trials"
     (axes,) = search_history([0.5, 0.9, 0.7], [True] * 3, "accuracy", "greater").axes
-    assert labelled(axes, "best so far")[:, 1].tolist() == [0.5, 0.9, 0.9]
+    assert labeled(axes, "best so far")[:, 1].tolist() == [0.5, 0.9, 0.9]
 
 
 @pytest.mark.parametrize(("better", "words"), [("smaller", "above"), ("greater", "below")])
@@ -45,13 +45,13 @@ def test_bad_trials_are_clipped_and_good_ones_are_not(better: str, words: str) -
     sign = 1 if better == "smaller" else -1
     values = [sign * value for value in (0.05, 0.10, 0.11, 0.12, 9.0)]
     (axes,) = search_history(values, [True] * 5, "r2", better).axes
-    assert labelled(axes, "trial")[:, 1].tolist() == values[:4]
-    (far,) = labelled(axes, f"far {words}")
+    assert labeled(axes, "trial")[:, 1].tolist() == values[:4]
+    (far,) = labeled(axes, f"far {words}")
     assert far == pytest.approx([4, sign * 0.35])
     (axes,) = slices(
         {"rate": [1, 2, 3, 4, 5]}, values, [0.0] * 5, [True] * 5, "r2", (), better
     ).axes
-    assert labelled(axes, "trial")[:, 1].tolist() == values[:4]
+    assert labeled(axes, "trial")[:, 1].tolist() == values[:4]
 
 
 def test_slices_have_axes_of_numbers_or_of_words() -> None:
@@ -61,7 +61,7 @@ def test_slices_have_axes_of_numbers_or_of_words() -> None:
     }
     rate, hidden = slices(settings, VALUES, [0.01] * 5, ENDED, "error", {"learning_rate"}).axes
     assert rate.get_xscale() == "log" and hidden.get_xscale() == "linear"
-    assert labelled(rate, "pruned").tolist() == [[1e-4, 0.20]]  # 0 stands a decade further left
+    assert labeled(rate, "pruned").tolist() == [[1e-4, 0.20]]  # 0 stands a decade further left
     assert "0" in [text.get_text() for text in rate.texts]
     assert [text.get_text() for text in hidden.get_xticklabels()] == ["4", "8", "8 4"]
 
@@ -79,7 +79,7 @@ def test_a_reliability_diagram_leaves_empty_bins_out() -> None:
     nan = float("nan")
     bins = Bins([nan, 0.4, 0.9], [nan, 0.5, 0.8], [0, 10, 30], 0.12)
     above, below = reliability_diagram({"mean": bins}, "test").axes
-    curve = labelled(above, "mean: calibration error 12.00 %")
+    curve = labeled(above, "mean: calibration error 12.00 %")
     assert curve.tolist() == [[0.4, 0.5], [0.9, 0.8]]
     assert below.patches[0].get_data().values.tolist() == [0, 0.25, 0.75]
 

@@ -38,7 +38,7 @@ TOKENS = torch.tensor([[2, 5, 7, 1, 9, 3], [2, 4, 4, 3, 0, 0]])
 SEGMENTS = torch.tensor([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 0, 0]])
 
 
-def randomised(model: Any) -> Any:
+def randomized(model: Any) -> Any:
     """All weights drawn, also those that would begin as zeros or ones."""
     torch.manual_seed(0)
     for p in model.parameters():
@@ -50,7 +50,7 @@ def randomised(model: Any) -> Any:
 def gpt2() -> Any:
     sizes = {"n_embd": 8, "n_layer": 2, "n_head": 2, "vocab_size": 11, "n_positions": 6}
     config = transformers.GPT2Config(**sizes, bos_token_id=0, eos_token_id=0)
-    return randomised(transformers.GPT2LMHeadModel(config))
+    return randomized(transformers.GPT2LMHeadModel(config))
 
 
 def bert_config(**more: Any) -> Any:
@@ -67,7 +67,7 @@ def bert_config(**more: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def pretraining() -> Any:
-    return randomised(transformers.BertForPreTraining(bert_config()))
+    return randomized(transformers.BertForPreTraining(bert_config()))
 
 
 def small_gpt() -> GPT:
@@ -201,7 +201,7 @@ def begun_from(theirs: Any, model: Any, load: Callable[[Any, Any], None]) -> Non
 
 
 def test_the_classifier_is_theirs_or_begins_from_the_pretrained(pretraining: Any) -> None:
-    theirs = randomised(transformers.BertForSequenceClassification(bert_config(num_labels=3)))
+    theirs = randomized(transformers.BertForSequenceClassification(bert_config(num_labels=3)))
     model = BertClassifier(small_bert(), 3).eval()
     bert_classifier.load_published(model, theirs.state_dict(), head=True)
     expected = theirs(**masked(TOKENS), token_type_ids=SEGMENTS).logits
@@ -211,7 +211,7 @@ def test_the_classifier_is_theirs_or_begins_from_the_pretrained(pretraining: Any
 
 
 def test_the_tagger_is_theirs_or_begins_from_the_pretrained(pretraining: Any) -> None:
-    theirs = randomised(transformers.BertForTokenClassification(bert_config(num_labels=4)))
+    theirs = randomized(transformers.BertForTokenClassification(bert_config(num_labels=4)))
     model = BertTagger(small_bert(), 4).eval()
     bert_tagger.load_published(model, theirs.state_dict(), head=True)
     expected = theirs(**masked(TOKENS)).logits
@@ -221,7 +221,7 @@ def test_the_tagger_is_theirs_or_begins_from_the_pretrained(pretraining: Any) ->
 
 
 def test_the_reader_is_theirs_or_begins_from_the_pretrained(pretraining: Any) -> None:
-    theirs = randomised(transformers.BertForQuestionAnswering(bert_config()))
+    theirs = randomized(transformers.BertForQuestionAnswering(bert_config()))
     model = BertQuestions(small_bert()).eval()
     bert_questions.load_published(model, theirs.state_dict(), head=True)
     expected = theirs(**masked(TOKENS), token_type_ids=SEGMENTS)
@@ -233,13 +233,13 @@ def test_the_reader_is_theirs_or_begins_from_the_pretrained(pretraining: Any) ->
 
 @pytest.mark.parametrize("kind", ["SequenceClassification", "TokenClassification"])
 def test_heads_of_other_tasks_are_left_where_they_are(kind: str) -> None:
-    theirs = randomised(getattr(transformers, f"BertFor{kind}")(bert_config()))
+    theirs = randomized(getattr(transformers, f"BertFor{kind}")(bert_config()))
     begun_from(theirs, BertQuestions(small_bert()).eval(), bert_questions.load_published)
 
 
 def test_old_files_of_taggers_and_readers_hold_a_pooler(pretraining: Any) -> None:
     """Which neither asks for, with their own head or with another's."""
-    theirs = randomised(transformers.BertForQuestionAnswering(bert_config()))
+    theirs = randomized(transformers.BertForQuestionAnswering(bert_config()))
     pooler = pretraining.bert.pooler.dense.state_dict()
     state = theirs.state_dict() | {f"bert.pooler.dense.{name}": t for name, t in pooler.items()}
     model = BertQuestions(small_bert()).eval()
@@ -268,12 +268,12 @@ def test_vit_gives_their_logits_from_the_file_they_write(tmp_path: Path) -> None
         patch_size=4,
         num_labels=3,
     )
-    theirs = randomised(transformers.ViTForImageClassification(config))
+    theirs = randomized(transformers.ViTForImageClassification(config))
     theirs.save_pretrained(tmp_path)
     model = ViT((8, 12), 4, channels=3, classes=3, width=8, depth=2, heads=2).eval()
     x = torch.randn(2, 3, 8, 12)
     for weights in (tmp_path / "model.safetensors", theirs.state_dict()):
-        randomised(model)
+        randomized(model)
         vit.load_published(model, weights)
         torch.testing.assert_close(model(x), theirs(x).logits, rtol=1e-4, atol=1e-5)
     other = ViT((8, 12), 4, channels=3, classes=5, width=8, depth=2, heads=2)

@@ -63,8 +63,8 @@ def test_the_published_names_and_shapes_are_the_models(depth: int) -> None:
     with torch.device("meta"):
         model = ResNet.imagenet(depth)
     assert {name: tuple(t.shape) for name, t in model.state_dict().items()} == published(depth)
-    learnt = [s for n, s in published(depth).items() if not n.endswith((*STATISTICS, "tracked"))]
-    assert sum(torch.Size(shape).numel() for shape in learnt) == PARAMETERS[depth]
+    learned = [s for n, s in published(depth).items() if not n.endswith((*STATISTICS, "tracked"))]
+    assert sum(torch.Size(shape).numel() for shape in learned) == PARAMETERS[depth]
     assert sum(p.numel() for p in model.parameters()) == PARAMETERS[depth]
 
 

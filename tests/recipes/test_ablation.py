@@ -70,11 +70,11 @@ def test_undone_inputs_lead_back_to_the_same_numbers(data: Splits) -> None:
     assert tricks.prepared(data, "log", "standard") is data
 
 
-def test_rows_for_early_stopping_are_neither_learnt_from_nor_held_out() -> None:
-    for learnt, held in k_folds(200, 5, seed=0):
-        rows, aside = tricks.stop_early(learnt, held, seed=0)
+def test_rows_for_early_stopping_are_neither_learned_from_nor_held_out() -> None:
+    for learned, held in k_folds(200, 5, seed=0):
+        rows, aside = tricks.stop_early(learned, held, seed=0)
         assert len(aside) == 12
-        assert sorted(torch.cat([rows, aside]).tolist()) == sorted(learnt.tolist())
+        assert sorted(torch.cat([rows, aside]).tolist()) == sorted(learned.tolist())
         assert not set(aside.tolist()) & set(held.tolist())
 
 

@@ -98,7 +98,7 @@ def figures(run: Path) -> dict:
 # GPT on a text
 
 
-def test_a_text_of_ones_own_is_learnt_and_continued(
+def test_a_text_of_ones_own_is_learned_and_continued(
     runs: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert figures(runs / "gpt")["validation"]["loss"] < 1.5  # of 3.4 at first

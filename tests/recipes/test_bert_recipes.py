@@ -64,7 +64,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory, few_texts: Path, few_reviews:
     train("ewt-bert", tags, folder / "tags", few_texts)
     answers = squad_bert.Recipe(epochs=30, **start, **SMALL, **QUICK)
     train("squad-bert", answers, folder / "answers", few_texts)
-    reviews = imdb_bert.Recipe(epochs=12, labelled=60, pieces=150, **SMALL, **QUICK)
+    reviews = imdb_bert.Recipe(epochs=12, labeled=60, pieces=150, **SMALL, **QUICK)
     train("imdb-bert", reviews, folder / "reviews", few_reviews)
     return folder
 
@@ -110,8 +110,8 @@ def test_pre_training_learns_and_is_measured_beside_frequencies(runs: Path) -> N
     assert losses[-1] < 0.6 * losses[0]
     words = result(runs / "bert")["compared"]["the most frequent"]["test"]
     assert 1 < words["perplexity"] < 30 and 0 < words["word_accuracy"] < 0.5
-    learnt = result(runs / "bert")["metrics"]["test"]
-    assert learnt["text_perplexity"] < 0.8 * words["text_perplexity"]
+    learned = result(runs / "bert")["metrics"]["test"]
+    assert learned["text_perplexity"] < 0.8 * words["text_perplexity"]
     for name in ("attention", "positions", "learning"):
         assert (runs / f"bert/{name}.png").stat().st_size > 5_000
 
@@ -301,8 +301,8 @@ def test_settings_that_make_no_sense_are_refused(few_reviews: Path) -> None:
         (lambda: bert_pretrain.Recipe(length=4), "--length must be at least 8"),
         (lambda: ewt_bert.Recipe(heads=5), "a --width that the heads share"),
         (lambda: ewt_bert.Recipe(class_weights="balanced"), "here each has several"),
-        (lambda: imdb_bert.Recipe(labelled=1), "--labelled must be at least 2"),
-        (lambda: imdb_bert.Recipe(labelled=81).data(few_reviews), "--labelled must be at most 80"),
+        (lambda: imdb_bert.Recipe(labeled=1), "--labeled must be at least 2"),
+        (lambda: imdb_bert.Recipe(labeled=81).data(few_reviews), "--labeled must be at most 80"),
         (lambda: imdb_bert.Recipe(windows=0), "--windows must be from 1 to 32, got 0"),
         (lambda: imdb_bert.Recipe(windows=33), "--windows must be from 1 to 32, got 33"),
         (lambda: imdb_bert.Recipe(members=2), "do not go with sequences"),
@@ -320,7 +320,7 @@ def test_a_file_that_is_not_there_is_no_sentence(
 
 
 def test_long_reviews_are_read_in_windows(runs: Path, few_reviews: Path) -> None:
-    recipe = imdb_bert.Recipe(labelled=10, pieces=150, windows=3, **SMALL)
+    recipe = imdb_bert.Recipe(labeled=10, pieces=150, windows=3, **SMALL)
     data = recipe.data(few_reviews)
     assert data.train.x.shape[1] == 1 + 3 * 31
     one = replace(recipe, windows=1).data(few_reviews)
@@ -328,7 +328,7 @@ def test_long_reviews_are_read_in_windows(runs: Path, few_reviews: Path) -> None
 
 
 def test_few_labels_are_of_both_classes_and_never_tested(few_reviews: Path) -> None:
-    recipe = imdb_bert.Recipe(labelled=10, pieces=150, **SMALL)
+    recipe = imdb_bert.Recipe(labeled=10, pieces=150, **SMALL)
     data = recipe.data(few_reviews)
     assert data.train.y.bincount().tolist() == data.validation.y.bincount().tolist() == [5, 5]
     assert len(data.test.y) == imdb.REVIEWS
@@ -433,7 +433,7 @@ def test_a_tag_counts_the_same_in_a_short_and_in_a_long_sentence(few_texts: Path
     torch.testing.assert_close(ewt_bert.per_word(output, y).mean(), wanted)
     recipe = ewt_bert.Recipe(pieces=120, **SMALL)
     data = recipe.data(few_texts)
-    loss = recipe.objective(data).minimised
+    loss = recipe.objective(data).minimized
     words = (data.train.y > 0).sum(1).double().mean().item()
     assert loss(output[:1], y[:1]).item() == pytest.approx(
         F.cross_entropy(output[:1, :, 1:][y[:1] > 0], y[:1][y[:1] > 0] - 1).item() / words

@@ -204,7 +204,7 @@ def test_a_roll_out_is_one_greedy_episode() -> None:
     assert found.observations.argmax(-1).tolist() == [0, 1, 2, 3]
 
 
-def test_gymnasiums_carts_and_ours_are_learnt_alike() -> None:
+def test_gymnasiums_carts_and_ours_are_learned_alike() -> None:
     pytest.importorskip("gymnasium")
     policy = greedily([cartpole_dqn.Recipe(**QUICK).network(Task((4,), ("left", "right")))])
     makers = (CartPoles, partial(GymEnvironments, "CartPole-v1"))

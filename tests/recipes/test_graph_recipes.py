@@ -32,7 +32,7 @@ def test_the_club_falls_apart_as_it_did():
     assert data.graph.edges == 2 * 78 and data.train.x.tolist() == [0, 33]
 
 
-def test_neighbours_help_where_features_are_noisy():
+def test_neighbors_help_where_features_are_noisy():
     data = block_model.load()
     torch.manual_seed(0)
     settings = Settings(epochs=60, batch_size=4096, learning_rate=0.02)
@@ -44,7 +44,7 @@ def test_neighbours_help_where_features_are_noisy():
     assert measure(alone, plain)["test"]["accuracy"] < 0.7
 
 
-def test_labels_of_the_test_nodes_change_nothing_that_is_learnt():
+def test_labels_of_the_test_nodes_change_nothing_that_is_learned():
     recipe = karate_gcn.Recipe(epochs=3)
     data = recipe.data(None)
     weights = []
@@ -88,7 +88,7 @@ def own_run(place: Path) -> Path:
     return place / "run"
 
 
-def test_a_users_own_graph_is_learnt_and_its_unlabelled_nodes_are_predicted(place, own_run, capsys):
+def test_a_users_own_graph_is_learned_and_its_unlabeled_nodes_are_predicted(place, own_run, capsys):
     (place / "asked.csv").write_text("id\nn56\nn3\n")
     assert main(["predict", str(own_run), str(place / "asked.csv"), "--json"]) == 0
     answers = json.loads(capsys.readouterr().out)["predictions"]

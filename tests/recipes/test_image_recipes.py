@@ -15,7 +15,7 @@ from chainrule.data import Split, Splits
 from chainrule.data.datasets import cifar10, digit_scenes
 from chainrule.errors import InputError
 from chainrule.models.convolution.cnn import CNN
-from chainrule.nn.standardized import Standardised
+from chainrule.nn.standardized import Standardized
 from chainrule.recipes.convolution import cifar10_plain20, cifar10_resnet20, digits_unet
 from chainrule.runs.pictures import outputs_of, winning_gradient
 from chainrule.runs.predict import predict
@@ -32,11 +32,11 @@ def splits(x: torch.Tensor, y: torch.Tensor, classes, encoder) -> Splits:
 
 @pytest.fixture(scope="module")
 def photographs() -> Splits:
-    """Pictures of one colour each: the class is the colour."""
+    """Pictures of one color each: the class is the color."""
     generator = torch.Generator().manual_seed(0)
     y = torch.arange(60) % 10
-    colours = torch.rand(10, 3, 1, 1, generator=generator)
-    x = colours[y].expand(-1, -1, 32, 32) + 0.1 * torch.rand(60, 3, 32, 32, generator=generator)
+    colors = torch.rand(10, 3, 1, 1, generator=generator)
+    x = colors[y].expand(-1, -1, 32, 32) + 0.1 * torch.rand(60, 3, 32, 32, generator=generator)
     encoder = cifar10.ImageEncoder(size=32, channels=3, invert_bright=False)
     return splits(x.clamp(0, 1).contiguous(), y, cifar10.CLASSES, encoder)
 
@@ -104,7 +104,7 @@ def test_the_residual_network_and_its_plain_twin_have_the_papers_parameters():
         assert not torch.allclose(nets[0].eval()(x), nets[1].eval()(x))
 
 
-def test_pixels_are_standardised_inside_the_model():
+def test_pixels_are_standardized_inside_the_model():
     seen = []
 
     class Keep(nn.Module):
@@ -112,7 +112,7 @@ def test_pixels_are_standardised_inside_the_model():
             seen.append(x)
             return x.mean((2, 3))
 
-    model = Standardised(Keep(), (0.5, 0.2, 0.1), (0.25, 0.5, 1.0))
+    model = Standardized(Keep(), (0.5, 0.2, 0.1), (0.25, 0.5, 1.0))
     model(torch.tensor([1.0, 0.2, 0.0]).view(1, 3, 1, 1))
     torch.testing.assert_close(seen[0].flatten(), torch.tensor([2.0, 0.0, -0.1]))
     assert set(model.state_dict()) == {"mean", "spread"}
@@ -167,28 +167,28 @@ def save(folder: Path, name: str, image: Image.Image, **options) -> Path:
 
 def test_every_kind_of_picture_is_answered(classified, photographs, tmp_path):
     pixels = (photographs.test.x[0].permute(1, 2, 0) * 255).round().byte().numpy()
-    colour = Image.fromarray(pixels)
-    large = colour.resize((90, 60))
+    color = Image.fromarray(pixels)
+    large = color.resize((90, 60))
     turned = Image.Exif()
     turned[0x0112] = 6
-    deep = Image.fromarray(np.asarray(colour.convert("L")).astype(np.uint16) * 257)
+    deep = Image.fromarray(np.asarray(color.convert("L")).astype(np.uint16) * 257)
     paths = [
-        save(tmp_path, "same.png", colour),
+        save(tmp_path, "same.png", color),
         save(tmp_path, "large.jpg", large, quality=95),
         save(tmp_path, "turned.jpg", large, exif=turned),
-        save(tmp_path, "clear.png", colour.convert("RGBA")),
-        save(tmp_path, "grey.png", colour.convert("L")),
+        save(tmp_path, "clear.png", color.convert("RGBA")),
+        save(tmp_path, "gray.png", color.convert("L")),
         save(tmp_path, "deep.png", deep),
-        save(tmp_path, "palette.png", colour.convert("P")),
+        save(tmp_path, "palette.png", color.convert("P")),
     ]
     found = {answer["input"]: answer for answer in predict(classified, paths)}
     assert list(found) == [path.name for path in paths]
     for answer in found.values():
         assert sum(answer["probabilities"].values()) == pytest.approx(1, abs=1e-5)
     assert found["same.png"] == found["clear.png"] | {"input": "same.png"}
-    assert found["grey.png"] == found["deep.png"] | {"input": "grey.png"}
+    assert found["gray.png"] == found["deep.png"] | {"input": "gray.png"}
     _, model, _ = open_model(classified)
-    with torch.no_grad():  # the same picture, standardised as in training
+    with torch.no_grad():  # the same picture, standardized as in training
         p = model(torch.from_numpy(pixels).permute(2, 0, 1)[None] / 255).softmax(1)[0]
     best = int(p.argmax())
     assert found["same.png"]["prediction"] == cifar10.CLASSES[best]
@@ -205,7 +205,7 @@ def test_the_command_prints_the_three_likeliest_classes(classified, tmp_path, ca
 
 
 def test_pixel_classes_come_as_shares_and_an_overlay(segmented, tmp_path, capsys):
-    path = save(tmp_path, "a.png", Image.new("RGB", (70, 50), "grey"))
+    path = save(tmp_path, "a.png", Image.new("RGB", (70, 50), "gray"))
     assert main(["predict", str(segmented), str(path), "--json"]) == 0
     (answer,) = json.loads(capsys.readouterr().out)["predictions"]
     assert sum(answer["shares"].values()) == pytest.approx(1, abs=1e-5)

@@ -10,7 +10,7 @@ from safetensors.torch import load_file
 
 from chainrule.cli.main import main
 from chainrule.data.datasets import joined_parts
-from chainrule.data.datasets.digit_sets import DigitSets, labelled, sets
+from chainrule.data.datasets.digit_sets import DigitSets, labeled, sets
 from chainrule.data.readers.point_encoders import PointEncoder
 from chainrule.data.splits import Split, Splits
 from chainrule.errors import InputError
@@ -70,7 +70,7 @@ def digits(monkeypatch: pytest.MonkeyPatch) -> DigitSets:
     labels = torch.arange(40) % 10
     images = (25 * labels)[:, None, None].expand(-1, 28, 28).to(torch.uint8).contiguous()
     rows = [sets(torch.arange(40), (1, 4), number, seed=0) for number in (300, 20, 20)]
-    data = DigitSets(*(labelled(x, labels, "sum") for x in rows), images=images, labels=labels)
+    data = DigitSets(*(labeled(x, labels, "sum") for x in rows), images=images, labels=labels)
     monkeypatch.setattr(digit_sum_deepsets.Recipe, "data", lambda self, folder: data)
     monkeypatch.setattr(digit_sum_deepsets.Recipe, "pictures", lambda self, model, data: {})
     return data
@@ -132,7 +132,7 @@ def test_the_table_of_images_is_not_saved_with_the_weights(digits, tmp_path: Pat
     assert again == pytest.approx((found - digits.test.y).abs().mean().item(), rel=1e-5)
 
 
-def test_sums_of_brightness_are_learnt_and_a_run_may_start_from_another(digits, tmp_path) -> None:
+def test_sums_of_brightness_are_learned_and_a_run_may_start_from_another(digits, tmp_path) -> None:
     settings = {"epochs": 20, "batch_size": 20, "learning_rate": 0.02}
     recipe = digit_sum_deepsets.Recipe(filters=(2,), features=8, **settings)
     first = trained("digit-sum-deepsets", recipe, tmp_path / "first")

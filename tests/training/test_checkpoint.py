@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from chainrule.errors import InputError
-from chainrule.learning.optimizers import optimiser
+from chainrule.learning.optimizers import optimizer
 from chainrule.training import checkpoint
 from chainrule.training.state import State
 
@@ -57,7 +57,7 @@ def test_a_truncated_file_is_refused_by_name(tmp_path: Path, cut: int) -> None:
 
 def test_a_checkpoint_of_another_model_is_refused(tmp_path: Path) -> None:
     def state(model: nn.Module) -> State:
-        return State(model, optimiser("adam", model.parameters(), 0.1))
+        return State(model, optimizer("adam", model.parameters(), 0.1))
 
     state(nn.Linear(3, 2)).save(tmp_path)
     with pytest.raises(InputError, match="belongs to another model"):

@@ -84,7 +84,7 @@ def test_early_stopping_needs_something_to_watch() -> None:
         ("learning_rate", 0.0, "--learning-rate must be above 0"),
         ("learning_rate", float("nan"), "--learning-rate must be above 0, got nan"),
         ("weight_decay", float("inf"), "--weight-decay must be at least 0, got inf"),
-        ("optimiser", "adamw2", "did you mean adamw"),
+        ("optimizer", "adamw2", "did you mean adamw"),
         ("schedule", "cosin", "did you mean cosine"),
         ("precision", "half", "no precision named 'half'"),
         ("class_weights", "balance", "did you mean balanced"),
@@ -131,7 +131,7 @@ def test_a_model_that_cannot_learn_is_refused() -> None:
         next(fit(frozen, (X, Y), None, Settings(epochs=1)))
 
 
-def test_batch_normalisation_refuses_a_batch_of_one() -> None:
+def test_batch_normalization_refuses_a_batch_of_one() -> None:
     model = MLP(3, [4], 2, norm="batch")
     with pytest.raises(InputError, match=r"the last of 20 in batches of 19; choose another"):
         next(fit(model, (X, Y), None, Settings(epochs=1, batch_size=19)))

@@ -36,7 +36,7 @@ def test_one_step_of_many_equals_one_step_alone_or_is_refused(entry: Entry) -> N
     y = torch.randn_like(model.eval()(x).detach())
     objective = Objective(squares)
     settings = [
-        Settings(epochs=1, batch_size=len(x), seed=k, optimiser="sgd", learning_rate=0.01 * (k + 1))
+        Settings(epochs=1, batch_size=len(x), seed=k, optimizer="sgd", learning_rate=0.01 * (k + 1))
         for k in range(2)
     ]
     together = [copy.deepcopy(model) for _ in settings]
@@ -50,5 +50,5 @@ def test_one_step_of_many_equals_one_step_alone_or_is_refused(entry: Entry) -> N
         alone = copy.deepcopy(model)
         train(alone, (x, y), None, own, objective)
         assert weights(member).isfinite().all()
-        assert not torch.equal(weights(member), weights(model)), "nothing was learnt"
+        assert not torch.equal(weights(member), weights(model)), "nothing was learned"
         torch.testing.assert_close(weights(member), weights(alone), rtol=1e-6, atol=1e-9)

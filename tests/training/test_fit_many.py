@@ -54,10 +54,10 @@ CROWDS = {
 }
 
 
-@pytest.mark.parametrize("optimiser", ["adam", "adamw", "sgd", "momentum"])
+@pytest.mark.parametrize("optimizer", ["adam", "adamw", "sgd", "momentum"])
 @pytest.mark.parametrize("crowd", CROWDS)
-def test_a_member_equals_a_run_of_its_own(crowd: str, optimiser: str) -> None:
-    settings = [Settings(**COMMON, optimiser=optimiser, **own) for own in CROWDS[crowd]]
+def test_a_member_equals_a_run_of_its_own(crowd: str, optimizer: str) -> None:
+    settings = [Settings(**COMMON, optimizer=optimizer, **own) for own in CROWDS[crowd]]
     together = [network(s.seed) for s in settings]
     end = last(fit_many(together, (X, Y), HELD, settings))
     for k, s in enumerate(settings):
@@ -125,9 +125,9 @@ def test_members_of_one_seed_and_fold_share_their_batches() -> None:
     crowd = gather(together, (X, Y), None, settings, Objective(), rows)
     assert (crowd.groups, crowd.places) == (3, [0, 3, 1, 4, 2, 5])
     end = last(fit_many(together, (X, Y), None, settings, folds=rows))
-    for k, (learnt, held) in enumerate(rows):
+    for k, (learned, held) in enumerate(rows):
         alone = network(k)
-        record = last(train(alone, (X[learnt], Y[learnt]), (X[held], Y[held]), settings[k]))
+        record = last(train(alone, (X[learned], Y[learned]), (X[held], Y[held]), settings[k]))
         agree(alone, together[k])
         assert end.members[k]["validation_loss"] == pytest.approx(record["validation_loss"])
         for name in ("error", "accuracy"):
@@ -187,7 +187,7 @@ def test_held_out_rows_go_through_in_parts(monkeypatch: pytest.MonkeyPatch) -> N
     assert losses[0] == pytest.approx(losses[1], rel=1e-12)
 
 
-def test_gaps_in_a_batch_are_refused_where_it_is_normalised() -> None:
+def test_gaps_in_a_batch_are_refused_where_it_is_normalized() -> None:
     folds = [(torch.arange(60), torch.arange(60, 70)), (torch.arange(59), torch.arange(60, 70))]
     models = [network(k, norm="batch") for k in range(2)]
     with pytest.raises(InputError, match="equally many rows"):
@@ -218,7 +218,7 @@ def test_every_member_stops_at_its_own_best_epoch() -> None:
 
 
 def test_a_member_that_diverges_leaves_the_others_alone() -> None:
-    settings = [Settings(**COMMON, optimiser="sgd", learning_rate=rate) for rate in (1e300, 0.1)]
+    settings = [Settings(**COMMON, optimizer="sgd", learning_rate=rate) for rate in (1e300, 0.1)]
     together = [network(0), network(0)]
     end = last(fit_many(together, (X, Y), HELD, settings))
     assert end.members[0]["validation_loss"] == float("inf")

@@ -43,7 +43,7 @@ def test_a_network_learns_and_reports_every_epoch() -> None:
 
 
 def test_it_is_the_plain_loop_bit_for_bit() -> None:
-    """The same batches, loss and optimiser written out in ten lines."""
+    """The same batches, loss and optimizer written out in ten lines."""
     settings = Settings(epochs=3, batch_size=32, learning_rate=0.01, seed=5)
     ours, plain, (x, y) = network(), network(), rings()
     train(ours, (x, y), None, settings)
@@ -111,9 +111,9 @@ def test_a_closed_run_goes_on_to_the_identical_weights(
         }
 
 
-@pytest.mark.parametrize("optimiser", ["adam", "momentum"])
-def test_convolutions_resume_exactly_too(optimiser: str, tmp_path: Path) -> None:
-    """Kernels lie channels-last in memory, and so must the optimiser's memory after a restart."""
+@pytest.mark.parametrize("optimizer", ["adam", "momentum"])
+def test_convolutions_resume_exactly_too(optimizer: str, tmp_path: Path) -> None:
+    """Kernels lie channels-last in memory, and so must the optimizer's memory after a restart."""
 
     def convolutions(seed: int) -> nn.Module:
         torch.manual_seed(seed)
@@ -123,7 +123,7 @@ def test_convolutions_resume_exactly_too(optimiser: str, tmp_path: Path) -> None
 
     torch.manual_seed(0)
     data = torch.randn(40, 3, 8, 8), torch.arange(40) % 2
-    settings = Settings(epochs=4, batch_size=20, optimiser=optimiser, learning_rate=0.01)
+    settings = Settings(epochs=4, batch_size=20, optimizer=optimizer, learning_rate=0.01)
     straight, broken, resumed = convolutions(0), convolutions(0), convolutions(1)
     train(straight, data, None, settings)
     steps = fit(broken, data, None, settings, folder=tmp_path)
@@ -205,7 +205,7 @@ def test_balanced_class_weights_make_rare_classes_count() -> None:
 def test_clipping_bounds_the_step() -> None:
     model, (x, y) = network(), rings()
     before = weights(model)
-    settings = Settings(epochs=1, batch_size=200, optimiser="sgd", learning_rate=1.0, clip=0.01)
+    settings = Settings(epochs=1, batch_size=200, optimizer="sgd", learning_rate=1.0, clip=0.01)
     train(model, (1000 * x, y), None, settings)
     assert (weights(model) - before).norm() == pytest.approx(0.01, rel=1e-3)
 
@@ -312,11 +312,11 @@ def test_the_loss_is_taken_in_full_precision_when_products_are_not() -> None:
 
 
 def test_a_checkpoint_is_never_overwritten_by_ruined_weights(tmp_path: Path) -> None:
-    from chainrule.learning.optimizers import optimiser
+    from chainrule.learning.optimizers import optimizer
     from chainrule.training.state import LAST, State
 
     model = network()
-    state = State(model, optimiser("adam", model.parameters(), 0.1))
+    state = State(model, optimizer("adam", model.parameters(), 0.1))
     state.save(tmp_path)
     good = (tmp_path / LAST).read_bytes()
     with torch.no_grad():
@@ -333,7 +333,7 @@ def test_seeds_of_different_places_differ() -> None:
 
 
 def test_other_targets_in_training_and_augmented_inputs() -> None:
-    """Weights as a second target, zero for examples not to be learnt; noise on the inputs."""
+    """Weights as a second target, zero for examples not to be learned; noise on the inputs."""
 
     def weighted(output: Tensor, y: Tensor, w: Tensor) -> Tensor:
         return w * losses.cross_entropy(output, y)

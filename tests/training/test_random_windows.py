@@ -17,7 +17,7 @@ from chainrule.training.randomness import mix
 
 SYMBOLS, CONTEXT = 5, 6
 PLAIN = PassageSettings(
-    context=CONTEXT, epoch_steps=4, epochs=2, batch_size=3, optimiser="sgd", learning_rate=0.1
+    context=CONTEXT, epoch_steps=4, epochs=2, batch_size=3, optimizer="sgd", learning_rate=0.1
 )
 
 
@@ -86,12 +86,12 @@ def test_the_rate_ends_with_its_last_share_and_adam_gets_its_beta(
     descend = passages.descend
 
     def watched(state, job, value) -> None:  # type: ignore[no-untyped-def]
-        groups.append(dict(state.optimiser.param_groups[0]))
+        groups.append(dict(state.optimizer.param_groups[0]))
         descend(state, job, value)
 
     monkeypatch.setattr(passages, "descend", watched)
     settings = replace(
-        PLAIN, optimiser="adamw", learning_rate=0.01, schedule="cosine", epochs=25, last_rate=0.1
+        PLAIN, optimizer="adamw", learning_rate=0.01, schedule="cosine", epochs=25, last_rate=0.1
     )
     run(fit_passages(model(), text(), None, settings))
     rates = [group["lr"] for group in groups]
@@ -105,7 +105,7 @@ def test_the_rate_ends_with_its_last_share_and_adam_gets_its_beta(
 def test_it_learns_and_reports_as_fit_does() -> None:
     network = model()
     settings = PassageSettings(
-        context=CONTEXT, epoch_steps=40, epochs=4, batch_size=8, optimiser="adamw",
+        context=CONTEXT, epoch_steps=40, epochs=4, batch_size=8, optimizer="adamw",
         learning_rate=0.02, schedule="warm-up-cosine",
     )  # fmt: skip
     history = run(fit_passages(network, text(), text(seed=1), settings))
@@ -134,7 +134,7 @@ def test_a_run_stopped_anywhere_goes_on_to_the_identical_weights(
 ) -> None:
     monkeypatch.setattr(passages, "TICK", 0.0)  # report, and so stop, each step
     settings = replace(
-        PLAIN, optimiser="adamw", learning_rate=0.02, schedule="one-cycle", averaging=0.9
+        PLAIN, optimizer="adamw", learning_rate=0.02, schedule="one-cycle", averaging=0.9
     )
     straight, broken, resumed = model(0, 0.2), model(0, 0.2), model(7, 0.2)
     history = run(fit_passages(straight, text(), text(seed=1), settings))

@@ -41,7 +41,7 @@ def run(steps: Iterator) -> list[dict[str, int | float]]:
 def test_a_piece_as_long_as_the_text_is_full_backpropagation_through_time() -> None:
     x, y = text(60)
     ours, plain = model(), model()
-    settings = Settings(epochs=3, batch_size=1, optimiser="sgd", learning_rate=0.1)
+    settings = Settings(epochs=3, batch_size=1, optimizer="sgd", learning_rate=0.1)
     run(fit_stream(ours, (x, y), None, settings, piece=60))
     for _ in range(3):
         plain.zero_grad()
@@ -55,7 +55,7 @@ def test_a_piece_as_long_as_the_text_is_full_backpropagation_through_time() -> N
 def test_the_state_is_carried_and_the_gradient_is_not() -> None:
     x, y = text(40)
     ours, plain = model(), model()
-    settings = Settings(epochs=1, batch_size=2, optimiser="sgd", learning_rate=0.1)
+    settings = Settings(epochs=1, batch_size=2, optimizer="sgd", learning_rate=0.1)
     run(fit_stream(ours, (x, y), None, settings, piece=5))
     carried = None
     for part in zip(x.view(2, 20).split(5, 1), y.view(2, 20).split(5, 1), strict=True):

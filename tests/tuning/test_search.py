@@ -65,9 +65,9 @@ def test_the_first_trial_is_the_recipe_itself_and_equals_networks_trained_alone(
     pool = cv.pool_of(exact, None)
     x, y = pool.rows
     alone = []
-    for k, (learnt, held) in enumerate(cv.k_folds(len(x), 3, exact.seed)):
+    for k, (learned, held) in enumerate(cv.k_folds(len(x), 3, exact.seed)):
         own = replace(exact, seed=exact.seed + k)
-        fold = (x[learnt], y[learnt]), (x[held], y[held])
+        fold = (x[learned], y[learned]), (x[held], y[held])
         alone.append(train(cv.build(own, pool.task), *fold, own)[-1]["validation_error"])
     assert row["folds"] == pytest.approx(alone)
     mean, error = cv.mean_and_error(alone)
@@ -245,7 +245,7 @@ def test_a_model_that_cannot_be_stacked_is_trained_one_by_one(
 
 
 def test_a_point_that_diverges_is_the_worst_and_disturbs_no_other() -> None:
-    settings = asdict(replace(SMALL, optimiser="sgd"))
+    settings = asdict(replace(SMALL, optimizer="sgd"))
     made = plan(sampler="grid", space=("learning_rate=0.1|1e30",), pruner="median")
     prepared = finished(replace(made, settings=settings), "diverged.db", None)
     result = summary(prepared, 0.0)

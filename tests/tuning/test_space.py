@@ -54,7 +54,7 @@ def test_lists_are_of_the_setting_s_own_type() -> None:
     hidden = parse(digits_mlp.Recipe, "hidden=64|128,64")
     assert [hidden.value(text) for text in hidden.choices] == [(64,), (128, 64)]
     assert parse(digits_mlp.Recipe, "batch_size=32|64").value("64") == 64
-    assert parse(digits_mlp.Recipe, "optimiser=adam|sgd").value("sgd") == "sgd"
+    assert parse(digits_mlp.Recipe, "optimizer=adam|sgd").value("sgd") == "sgd"
 
 
 def test_one_dropout_rate_serves_as_many_layers_as_there_are() -> None:

@@ -33,7 +33,7 @@ def follow(folder: Path, place: Place) -> dict[str, Any]:
 def stopped(folder: Path, epoch: int) -> str:
     """What an interrupted run leaves behind."""
     if progress_so_far(folder) is None:
-        return f"stopped; nothing was learnt yet. Start again with:  chainrule resume {folder}"
+        return f"stopped; nothing was learned yet. Start again with:  chainrule resume {folder}"
     return f"saved in epoch {epoch}; go on with:  chainrule resume {folder}"
 
 

@@ -100,10 +100,10 @@ def facts(entry: Entry) -> dict[str, Any]:
         return asdict(module.ABOUT)
     if entry.kind == "models":
         model, batch = module.example()
-        learnt = list(model.parameters()) or model.state_dict().values()
-        numbers = sum(t.numel() for t in learnt)
+        learned = list(model.parameters()) or model.state_dict().values()
+        numbers = sum(t.numel() for t in learned)
         return {
-            "example": f"{type(model).__name__} with {numbers} learnt numbers, "
+            "example": f"{type(model).__name__} with {numbers} learned numbers, "
             f"inputs {tuple(batch.shape)} → outputs {tuple(model(batch).shape)}"
         }
     if entry.kind == "recipes":

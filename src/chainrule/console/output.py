@@ -107,7 +107,7 @@ def validation(record: Mapping[str, int | float]) -> str:
 
 
 def figure(name: str, value: float | None) -> str:
-    """A number as people write it: errors, accuracies and the like in per cent, a dash for none."""
+    """A number as people write it: errors, accuracies and the like in percent, a dash for none."""
     if value is None or math.isnan(value):
         return "–"
     if name.endswith(("error", "accuracy", "f1", "exact_match")):

@@ -66,7 +66,7 @@ def box(a: float, b: float, c: float) -> Surface:
 
 
 def half_ring(radius: float, thickness: float) -> Surface:
-    """Half of a torus that stands upright, open towards -x."""
+    """Half of a torus that stands upright, open toward -x."""
 
     def draw(number: int, generator: Generator) -> Points:
         u, v = math.pi * (generator.random(number) - 0.5), np.empty(0)

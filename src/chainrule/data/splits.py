@@ -69,7 +69,7 @@ class About:
 
     task: str
     source: str
-    licence: str
+    license: str
     citation: str
     shapes: str
 

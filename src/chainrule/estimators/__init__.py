@@ -1,6 +1,6 @@
 """The scikit-learn face of the course: fit, predict, score, in pipelines and searches.
 
-Constructors only store their arguments; what is learnt ends in an underscore, the fitted torch
+Constructors only store their arguments; what is learned ends in an underscore, the fitted torch
 module among it. Numbers are kept in the precision of X: float64 gives what scikit-learn users
 expect to the last digit, float32 trains faster.
 """

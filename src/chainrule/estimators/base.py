@@ -52,7 +52,7 @@ class LinearDecision:
         return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(1)]
 
 
-def labelled(
+def labeled(
     self: BaseEstimator, X: Any, y: Any, dtype: Any, reset: bool = True
 ) -> tuple[np.ndarray, np.ndarray]:
     """X and y as arrays; refuses targets that are not classes."""

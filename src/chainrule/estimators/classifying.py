@@ -13,7 +13,7 @@ from chainrule.estimators.base import (
     encoded,
     estimator,
     example_weights,
-    labelled,
+    labeled,
     with_class_weight,
 )
 from chainrule.estimators.members import Arrays
@@ -30,7 +30,7 @@ class NetworkClassifier(ClassifierMixin, NetworkEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "NetworkClassifier":
         """Train on labels of any kind."""
-        X, y = labelled(self, X, y, self._precision(new=not self._continues))
+        X, y = labeled(self, X, y, self._precision(new=not self._continues))
         classes = np.unique(y)
         if self._continues and not np.array_equal(self.classes_, classes):
             raise ValueError(
@@ -49,7 +49,7 @@ class NetworkClassifier(ClassifierMixin, NetworkEstimator):
             raise ValueError("the first call of partial_fit needs classes=[...]: all there will be")
         if self.class_weight == "balanced":
             raise ValueError("partial_fit cannot balance classes it has not seen: give a dict")
-        X, y = labelled(self, X, y, self._precision(new=first), reset=first)
+        X, y = labeled(self, X, y, self._precision(new=first), reset=first)
         if first:
             self.classes_ = unique_labels(classes)
         arrays = self._arrays(X, y, sample_weight)

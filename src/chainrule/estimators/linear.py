@@ -2,7 +2,7 @@
 
     min over W, b of Σ_i s_i ‖W x_i + b - y_i‖² + α ‖W‖²
 
-Centred by the weighted means and with rows times √s_i this is the problem that the course's models
+Centered by the weighted means and with rows times √s_i this is the problem that the course's models
 solve by singular values.
 """
 
@@ -61,7 +61,7 @@ class LinearRegression(LeastSquares):
 
 @estimator
 class RidgeRegression(LeastSquares):
-    """Least squares with small weights; b is not penalised."""
+    """Least squares with small weights; b is not penalized."""
 
     alpha: float = 1.0
     """α: the price of ‖W‖²."""

@@ -1,9 +1,9 @@
 """Logistic regression for two classes, softmax regression for more, to the minimum.
 
-    min over W, b of 1/2 ‖W‖² + C Σ_i s_i ℓ_i            b is not penalised, C = ∞: no penalty
+    min over W, b of 1/2 ‖W‖² + C Σ_i s_i ℓ_i            b is not penalized, C = ∞: no penalty
 
 The function is convex; L-BFGS (Liu and Nocedal 1989) follows the gradients of the course's models
-until the largest falls below `tol`. It minimises the weighted mean loss, the same problem divided
+until the largest falls below `tol`. It minimizes the weighted mean loss, the same problem divided
 by C Σ s.
 """
 
@@ -28,7 +28,7 @@ from chainrule.estimators.base import (
     encoded,
     estimator,
     example_weights,
-    labelled,
+    labeled,
     tensor,
     two_classes_or_more,
     with_class_weight,
@@ -57,7 +57,7 @@ class LogisticRegression(LinearDecision, ClassifierMixin, Estimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "LogisticRegression":
         """Go to the minimum."""
-        X, y = labelled(self, X, y, np.float64)
+        X, y = labeled(self, X, y, np.float64)
         classes = np.unique(y)
         two_classes_or_more(classes)
         if not self.C > 0:
@@ -70,7 +70,7 @@ class LogisticRegression(LinearDecision, ClassifierMixin, Estimator):
         if not (self.warm_start and np.array_equal(getattr(self, "classes_", ()), classes)):
             self.module_ = model_for(len(classes), x.shape[1])
         self.classes_ = classes
-        objective = penalised_loss(self.module_, tensor(x), tensor(labels), tensor(weights), self.C)
+        objective = penalized_loss(self.module_, tensor(x), tensor(labels), tensor(weights), self.C)
         with devices.prepared(torch.device("cpu"), devices.threads_for(self.module_, len(x))):
             self.n_iter_ = to_the_minimum(self.module_, objective, self.max_iter, self.tol)
         self.coef_ = np.atleast_2d(self.module_.weight.numpy(force=True))
@@ -94,7 +94,7 @@ def model_for(classes: int, inputs: int) -> Linear:
     return feedforward.SoftmaxRegression(inputs, classes).double()
 
 
-def penalised_loss(
+def penalized_loss(
     model: Linear, x: Tensor, y: Tensor, s: Tensor, C: float
 ) -> Callable[[], Tensor]:
     """Σ s ℓ / Σ s + ‖W‖² / (2 C Σ s) at the present weights."""

@@ -130,7 +130,7 @@ class NetworkEstimator(Estimator):
             seed=seed,
             epochs=self.max_iter,
             batch_size=batch,
-            optimiser=self.solver,
+            optimizer=self.solver,
             learning_rate=self.learning_rate_init,
             weight_decay=self.weight_decay,
             patience=self.n_iter_no_change if self.early_stopping else 0,

@@ -27,7 +27,7 @@ from chainrule.estimators.base import (
     encoded,
     estimator,
     example_weights,
-    labelled,
+    labeled,
     two_classes_or_more,
     with_class_weight,
 )
@@ -50,7 +50,7 @@ class PerceptronClassifier(LinearDecision, ClassifierMixin, Estimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "PerceptronClassifier":
         """Pass over the data until there is no mistake, or no improvement any more."""
-        X, y = labelled(self, X, y, np.float64)
+        X, y = labeled(self, X, y, np.float64)
         classes = np.unique(y)
         two_classes_or_more(classes)
         again = self.warm_start and np.array_equal(getattr(self, "classes_", ()), classes)
@@ -70,7 +70,7 @@ class PerceptronClassifier(LinearDecision, ClassifierMixin, Estimator):
         first = not hasattr(self, "coef_")
         if first and classes is None:
             raise ValueError("the first call of partial_fit needs classes=[...]: all there will be")
-        X, y = labelled(self, X, y, np.float64, reset=first)
+        X, y = labeled(self, X, y, np.float64, reset=first)
         if first:
             self.classes_ = unique_labels(classes)
             two_classes_or_more(self.classes_)

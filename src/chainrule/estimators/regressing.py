@@ -24,7 +24,7 @@ class NetworkRegressor(MultiOutputMixin, RegressorMixin, NetworkEstimator):
     """One target (y of one dimension) or several (a column each)."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "NetworkRegressor":
-        """Train on standardised targets."""
+        """Train on standardized targets."""
         arrays = self._arrays(X, y, sample_weight, first=not self._continues)
         self._fit_networks(arrays, arrays[1].shape[1], squared)
         return self
@@ -42,7 +42,7 @@ class NetworkRegressor(MultiOutputMixin, RegressorMixin, NetworkEstimator):
         return f[:, 0] if self._one_target else f
 
     def _arrays(self, X: Any, y: Any, sample_weight: Any, first: bool) -> Arrays:
-        """Inputs, standardised targets and weights of the examples that count."""
+        """Inputs, standardized targets and weights of the examples that count."""
         X, y = validate_data(
             self,
             X,

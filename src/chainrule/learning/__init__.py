@@ -1,1 +1,1 @@
-"""How weights change: losses, metrics, optimisers, regularisers, augmentation, backpropagation."""
+"""How weights change: losses, metrics, optimizers, regularizers, augmentation, backpropagation."""

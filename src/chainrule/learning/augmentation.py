@@ -4,7 +4,7 @@
 
 Each function returns a map of batches (B, C, H, W). It draws from torch's own generator, which the
 training loop seeds at every step, so a run repeats bit for bit. `fill` is what stands outside an
-image: 0 for ink on black; where pixels are standardised, what black became.
+image: 0 for ink on black; where pixels are standardized, what black became.
 Cutout: DeVries and Taylor (2017). Notes: J 8.7, L "Tricks of the Trade".
 """
 
@@ -116,7 +116,7 @@ def inverse_affine(angle: Tensor, scale: Tensor, aspect: float) -> Float[Tensor,
 
 
 def coordinates(x: Images) -> Float[Tensor, "3 pixels"]:
-    """(right, down, 1) of every pixel's centre, from -1 to 1 along both sides."""
+    """(right, down, 1) of every pixel's center, from -1 to 1 along both sides."""
     height, width = x.shape[2:]
     down, right = (
         (torch.arange(n, device=x.device, dtype=x.dtype) * 2 + 1) / n - 1 for n in (height, width)

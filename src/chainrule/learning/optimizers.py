@@ -1,4 +1,4 @@
-"""Optimisers by name or by object: torch's own, fused into one pass over the memory where they can.
+"""Optimizers by name or by object: torch's own, fused into one pass over the memory where they can.
 
     gd, sgd               θ ← θ - η g                       g of all examples, or of a batch
     momentum, heavy-ball  v ← β v + g,  θ ← θ - η v         β = 0.9; Polyak (1964)
@@ -33,7 +33,7 @@ from chainrule.registry import unknown
 Maker = Callable[..., Optimizer]
 
 SGD = partial(torch.optim.SGD, fused=True)
-OPTIMISERS: Mapping[str, Maker] = {
+OPTIMIZERS: Mapping[str, Maker] = {
     "gd": SGD,
     "sgd": SGD,
     "momentum": partial(SGD, momentum=0.9),
@@ -46,25 +46,25 @@ OPTIMISERS: Mapping[str, Maker] = {
     "lion": Lion,
 }
 ON_CPU: Mapping[str, Maker] = {
-    **OPTIMISERS,
+    **OPTIMIZERS,
     "adagrad": partial(torch.optim.Adagrad, fused=True),
     "adam": QuickAdam,
     "adamw": QuickAdamW,
 }
 
 
-def optimiser(
+def optimizer(
     name: str | Maker,
     parameters: Iterable[nn.Parameter],
     learning_rate: float,
     weight_decay: float = 0.0,
     **options: Any,
 ) -> Optimizer:
-    """The optimiser over the parameters that want a gradient.
+    """The optimizer over the parameters that want a gradient.
 
     name: one of the table, a class of torch.optim or like it, or a function of parameter groups.
     The groups carry rate and decay, which therefore win over those that such a function sets.
-    options: further settings of the optimiser, such as momentum=0.95 or betas=(0.9, 0.95).
+    options: further settings of the optimizer, such as momentum=0.95 or betas=(0.9, 0.95).
     """
     parameters = [p for p in parameters if p.requires_grad]
     decaying = groups(parameters, weight_decay)
@@ -78,9 +78,9 @@ def optimiser(
 
 def named(name: str, on_cpu: bool = True) -> Maker:
     """The table's entry; the CPU has kernels of its own."""
-    if name not in OPTIMISERS:
-        raise InputError(unknown("optimiser", name, list(OPTIMISERS)))
-    return (ON_CPU if on_cpu else OPTIMISERS)[name]
+    if name not in OPTIMIZERS:
+        raise InputError(unknown("optimizer", name, list(OPTIMIZERS)))
+    return (ON_CPU if on_cpu else OPTIMIZERS)[name]
 
 
 def groups(parameters: Iterable[nn.Parameter], weight_decay: float) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@
 
 A gradient step on l1 jitters about zero; its proximal step lands on it (Daubechies et al. 2004).
 Multiply a function by μ or λ and add it to the loss, or call `shrink` with η λ after each step of
-the optimiser. Notes: J 8.2 (where ∇ℓ - μ θ should read ∇ℓ + μ θ), L "Weight Decay".
+the optimizer. Notes: J 8.2 (where ∇ℓ - μ θ should read ∇ℓ + μ θ), L "Weight Decay".
 """
 
 from collections.abc import Iterable

@@ -2,7 +2,7 @@
 
     e_y ↦ Π_y,     ℓ = -Σ_k Π_yk log softmax(f)_k
 
-Π_yk is the probability that an example labelled y is a k: row y sums to one (J writes Π e_y, the
+Π_yk is the probability that an example labeled y is a k: row y sums to one (J writes Π e_y, the
 columns). Uniform smoothing is Π = (1 - ε) I + ε/K 11ᵀ. Szegedy et al. (2016). Notes: J 8.8.
 """
 

@@ -1,4 +1,4 @@
-"""What training minimises and what is reported: a loss, and metrics beside it."""
+"""What training minimizes and what is reported: a loss, and metrics beside it."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -19,7 +19,7 @@ class Objective:
 
     loss: one value per example.
     metrics: one number for a whole split.
-    training_loss: minimised in place of `loss` where the training split has other targets than the
+    training_loss: minimized in place of `loss` where the training split has other targets than the
         validation split, such as a teacher's answers or weights.
     inputs: how many tensors of a split go into the model; the others are targets.
     augment: changes the first input of a training batch; it draws from torch's generator.
@@ -35,7 +35,7 @@ class Objective:
     smaller: frozenset[str] = SMALLER_IS_BETTER
 
     @property
-    def minimised(self) -> Loss:
+    def minimized(self) -> Loss:
         return self.training_loss or self.loss
 
     def cost(self, monitor: str, value: float) -> float:

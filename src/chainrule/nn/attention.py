@@ -22,7 +22,7 @@ from torch import Tensor, nn
 
 from chainrule.errors import InputError
 from chainrule.nn.fused_attention import fused
-from chainrule.nn.initialization import initialise
+from chainrule.nn.initialization import initialize
 from chainrule.nn.profile import evaluating
 
 Memory = tuple[Tensor, Tensor]
@@ -43,7 +43,7 @@ class MultiHead(nn.Module):
                 f"{heads} heads"
             )
         self.heads = heads
-        self.output = initialise(nn.Linear(width, width), "xavier-uniform")
+        self.output = initialize(nn.Linear(width, width), "xavier-uniform")
 
     def joined(
         self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None, causal: bool = False

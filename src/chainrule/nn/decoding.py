@@ -6,7 +6,7 @@
 log-probabilities (search) of the next, with the state that goes with it: nested tuples of tensors,
 batch first. A recurrent network's state, or the keys and values of attention.
 
-Graves (2012), Sequence transduction; length normalisation: Wu et al. (2016), arXiv 1609.08144;
+Graves (2012), Sequence transduction; length normalization: Wu et al. (2016), arXiv 1609.08144;
 top-p: Holtzman et al. (2020), ICLR.
 Notes: J 5.3.
 """
@@ -116,12 +116,12 @@ def beam_search(
     batch: int,
     ends: Ends,
     width: int,
-    normalisation: float = 1.0,
+    normalization: float = 1.0,
     device: torch.device | None = None,
 ) -> Int[Tensor, "batch length"]:
     """The likeliest sequences found when the `width` best beginnings are kept at every length.
 
-    A sequence of n tokens counts log p / n^normalisation. Those that end leave the beam; a row is
+    A sequence of n tokens counts log p / n^normalization. Those that end leave the beam; a row is
     done when `width` have ended. With a width of 1 this is `greedy`.
     """
     if width < 1:
@@ -142,7 +142,7 @@ def beam_search(
         longer = torch.cat([tokens[row, origin], token[:, :, None]], 2)
         ended = token == ends.end
         complete = ended | torch.tensor(length == ends.longest, device=device)
-        finished.offer(top[:, :width], longer[:, :width, 1:], complete[:, :width], normalisation)
+        finished.offer(top[:, :width], longer[:, :width, 1:], complete[:, :width], normalization)
         if finished.number.ge(width).all():
             break
         scores, order = top.masked_fill(ended, -torch.inf).topk(width)
@@ -168,7 +168,7 @@ class Finished(NamedTuple):
         )
 
     def offer(
-        self, scores: Tensor, sequences: Tensor, complete: Tensor, normalisation: float
+        self, scores: Tensor, sequences: Tensor, complete: Tensor, normalization: float
     ) -> None:
         """Take the best of the complete sequences where it beats what is there.
 
@@ -177,7 +177,7 @@ class Finished(NamedTuple):
         """
         width, length = sequences.shape[1:]
         complete = complete & (self.number < width)[:, None] & scores.isfinite()
-        counts = scores.masked_fill(~complete, -torch.inf) / length**normalisation
+        counts = scores.masked_fill(~complete, -torch.inf) / length**normalization
         value, which = counts.max(1)
         better = (value > self.value).nonzero()[:, 0]
         self.value[better] = value[better]

@@ -96,7 +96,7 @@ def monte_carlo(
 
 @contextmanager
 def dropping(model: nn.Module) -> Iterator[None]:
-    """Dropout on, batch normalisation as in evaluation; afterwards every part as it was."""
+    """Dropout on, batch normalization as in evaluation; afterwards every part as it was."""
     modes = [(part, part.training) for part in model.modules()]
     try:
         for part, _ in modes:

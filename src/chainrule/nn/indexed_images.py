@@ -2,7 +2,7 @@
 
     f(p) = g(images[p])        a place of -1 is empty, which g is told by its mask
 
-The table is no part of what is learnt and is not saved.
+The table is no part of what is learned and is not saved.
 """
 
 from jaxtyping import Float, Int, UInt8

@@ -23,7 +23,7 @@ from chainrule.errors import InputError
 SIGMA = 0.01
 Layer = TypeVar("Layer", bound=nn.Module)
 
-INITIALISATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+INITIALIZATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "kaiming": partial(init.kaiming_normal_, nonlinearity="relu"),
     "kaiming-uniform": partial(init.kaiming_uniform_, nonlinearity="relu"),
     "xavier": init.xavier_normal_,
@@ -38,12 +38,12 @@ INITIALISATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 }
 
 
-def initialise(layer: Layer, name: str) -> Layer:
+def initialize(layer: Layer, name: str) -> Layer:
     """Draw the weight of a linear or convolutional layer by that scheme; its bias becomes zero."""
-    if name not in INITIALISATIONS:
-        known = ", ".join(INITIALISATIONS)
-        raise InputError(f"there is no initialisation {name!r}; choose one of {known}")
-    INITIALISATIONS[name](layer.weight)  # type: ignore[arg-type]
+    if name not in INITIALIZATIONS:
+        known = ", ".join(INITIALIZATIONS)
+        raise InputError(f"there is no initialization {name!r}; choose one of {known}")
+    INITIALIZATIONS[name](layer.weight)  # type: ignore[arg-type]
     if layer.bias is not None:
         init.zeros_(layer.bias)  # type: ignore[arg-type]
     return layer

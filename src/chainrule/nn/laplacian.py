@@ -7,8 +7,8 @@
     L̃        2 L_sym / λ_max - I, in [-1, 1], where Chebyshev's polynomials live
     x̂ = Uᵀ x,   x = U x̂,   G(L) x = U G(Λ) Uᵀ x
 
-A node without neighbours has d = 0 and then 0 for d^{-1/2}; its row of L_sym is that of I, as if it
-had been normalised. Kipf and Welling (2017); Shuman et al. (2013). Notes: J 7.4, 7.5.
+A node without neighbors has d = 0 and then 0 for d^{-1/2}; its row of L_sym is that of I, as if it
+had been normalized. Kipf and Welling (2017); Shuman et al. (2013). Notes: J 7.4, 7.5.
 """
 
 from typing import NamedTuple
@@ -61,7 +61,7 @@ def laplacian(graph: Graph) -> Sparse:
     return Sparse(index, torch.cat([-ones, d]), (graph.nodes, graph.nodes))
 
 
-def normalised_laplacian(graph: Graph) -> Sparse:
+def normalized_laplacian(graph: Graph) -> Sparse:
     """L_sym = I - D^{-1/2} A D^{-1/2}."""
     index = with_loops(graph)
     d = without_loops(graph, index).to(graph.x.dtype)
@@ -73,7 +73,7 @@ def normalised_laplacian(graph: Graph) -> Sparse:
 
 def scaled_laplacian(graph: Graph, largest: float = 2.0) -> Sparse:
     """L̃ = 2 L_sym / λ_max - I; 2 bounds λ_max for every graph."""
-    L = normalised_laplacian(graph)
+    L = normalized_laplacian(graph)
     on_diagonal = (L.row == L.column).to(L.values.dtype)
     index = torch.stack([L.row, L.column])
     return Sparse(index, 2 / largest * L.values - on_diagonal, L.shape)

@@ -1,12 +1,12 @@
-"""Normalisation written out: of a unit over the batch, of an example over its units, of weights.
+"""Normalization written out: of a unit over the batch, of an example over its units, of weights.
 
     batch    f̃ = μ + γ (f - E f) / √(Var f + ε)     E, Var of each unit over the batch; afterwards
                                                      their running averages over training
     layer    the same                                E, Var of each example over its units
-    weight   w = γ v / ‖v‖                           length and direction learnt apart
+    weight   w = γ v / ‖v‖                           length and direction learned apart
 
-Batch and layer normalisation equal torch's, whose kernels the models use. Behind a linear map
-batch normalisation is a weight normalisation by ‖w‖_Σ, Σ = Cov x (J prints E xxᵀ, the same for
+Batch and layer normalization equal torch's, whose kernels the models use. Behind a linear map
+batch normalization is a weight normalization by ‖w‖_Σ, Σ = Cov x (J prints E xxᵀ, the same for
 E x = 0). Ioffe and Szegedy (2015), Ba et al. (2016), Salimans and Kingma (2016).
 Notes: J 8.5, J 8.6.
 """
@@ -20,7 +20,7 @@ from chainrule.errors import InputError
 
 
 class BatchNorm(nn.Module):
-    """Each unit (axis 1) standardised over the batch and over what axes follow, then μ + γ f̄."""
+    """Each unit (axis 1) standardized over the batch and over what axes follow, then μ + γ f̄."""
 
     running_mean: Float[Tensor, " units"]
     running_var: Float[Tensor, " units"]
@@ -42,7 +42,7 @@ class BatchNorm(nn.Module):
         mean, variance, gamma, mu = (
             t.view(-1, *[1] * (x.ndim - 2)) for t in (mean, variance, self.weight, self.bias)
         )
-        return mu + gamma * standardised(x, mean, variance, self.eps)
+        return mu + gamma * standardized(x, mean, variance, self.eps)
 
     @torch.no_grad()
     def _remember(self, mean: Tensor, variance: Tensor, number: int) -> None:
@@ -52,7 +52,7 @@ class BatchNorm(nn.Module):
 
 
 class LayerNorm(nn.Module):
-    """Each example standardised over its units (the last axis), then μ + γ f̄."""
+    """Each example standardized over its units (the last axis), then μ + γ f̄."""
 
     def __init__(self, units: int, eps: float = 1e-5):
         super().__init__()
@@ -63,7 +63,7 @@ class LayerNorm(nn.Module):
     def forward(self, x: Float[Tensor, "*batch units"]) -> Float[Tensor, "*batch units"]:
         """μ + γ (x - E x) / √(Var x + ε)."""
         mean, variance = x.mean(-1, keepdim=True), x.var(-1, correction=0, keepdim=True)
-        return self.bias + self.weight * standardised(x, mean, variance, self.eps)
+        return self.bias + self.weight * standardized(x, mean, variance, self.eps)
 
 
 class WeightNormLinear(nn.Module):
@@ -75,7 +75,7 @@ class WeightNormLinear(nn.Module):
         length = v.norm(dim=1)
         if not length.all():
             raise InputError(
-                "weight normalisation needs a direction: no row of weights may be zero"
+                "weight normalization needs a direction: no row of weights may be zero"
             )
         self.v = nn.Parameter(v.clone())
         self.gamma = nn.Parameter(length)
@@ -90,7 +90,7 @@ class WeightNormLinear(nn.Module):
         return F.linear(x, self.weight, self.bias)
 
 
-def standardised(x: Tensor, mean: Tensor, variance: Tensor, eps: float) -> Tensor:
+def standardized(x: Tensor, mean: Tensor, variance: Tensor, eps: float) -> Tensor:
     """(x - E) / √(Var + ε)."""
     return (x - mean) / (variance + eps).sqrt()
 
@@ -100,7 +100,7 @@ def unit_statistics(
 ) -> tuple[Float[Tensor, " units"], Float[Tensor, " units"]]:
     """Mean and mean square deviation of each unit over the batch."""
     if x.numel() == x.shape[1]:
-        raise InputError("batch normalisation needs two values of each unit in training, got one")
+        raise InputError("batch normalization needs two values of each unit in training, got one")
     axes = [0, *range(2, x.ndim)]
     return x.mean(axes), x.var(axes, correction=0)
 

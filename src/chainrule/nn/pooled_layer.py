@@ -1,4 +1,4 @@
-"""A shared layer with batch normalisation and its maximum over points, computed where it matters.
+"""A shared layer with batch normalization and its maximum over points, computed where it matters.
 
     g_c = max_p φ(N(w_cᵀ h_p)),    N(z) = μ_c + γ_c (z - E z) / √(Var z + ε),    φ = ReLU
         = φ(N(max_p w_cᵀ h_p))                for γ_c ≥ 0; for γ_c < 0 the minimum in its place
@@ -10,14 +10,14 @@ anew with it. The mean and variance over all points need no product with them ei
     E z = w_cᵀ E h,     Var z = w_cᵀ Cov(h) w_c
 
 Outputs, gradients and running statistics are those of the layer written out, but for rounding.
-Qi et al. (2017), PointNet; batch normalisation: Ioffe and Szegedy (2015). Notes: J 7.3, J 8.5.
+Qi et al. (2017), PointNet; batch normalization: Ioffe and Szegedy (2015). Notes: J 7.3, J 8.5.
 """
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from chainrule.nn.initialization import initialise
+from chainrule.nn.initialization import initialize
 
 AT_ONCE = 16  # clouds whose products with all units are held at a time
 
@@ -32,7 +32,7 @@ class PooledLayer(nn.Module):
 
     def __init__(self, inputs: int, outputs: int, momentum: float = 0.1, eps: float = 1e-5):
         super().__init__()
-        self.linear = initialise(nn.Linear(inputs, outputs, bias=False), "kaiming")
+        self.linear = initialize(nn.Linear(inputs, outputs, bias=False), "kaiming")
         self.gamma = nn.Parameter(torch.ones(outputs))
         self.mu = nn.Parameter(torch.zeros(outputs))
         self.register_buffer("running_mean", torch.zeros(outputs))
@@ -76,6 +76,6 @@ def statistics(
 ) -> tuple[Float[Tensor, " outputs"], Float[Tensor, " outputs"]]:
     """Mean w_cᵀ E h and variance w_cᵀ Cov(h) w_c of every unit."""
     mean = h.mean(0)
-    centred = h - mean
-    covariance = centred.T @ centred / len(h)
+    centered = h - mean
+    covariance = centered.T @ centered / len(h)
     return W @ mean, ((W @ covariance) * W).sum(1)

@@ -1,14 +1,14 @@
 """Positions: attention alone does not know the order of its inputs, so it is added to them.
 
     sinusoidal   p_{t,2i} = sin(t ω_i),   p_{t,2i+1} = cos(t ω_i),   ω_i = 10000^(-2i/d)
-    learnt       p_t is a parameter, for t below the longest length
+    learned       p_t is a parameter, for t below the longest length
 
 A step of k positions turns each pair (p_{2i}, p_{2i+1}) by the angle k ω_i, wherever it starts:
 p_{t+k} = R_k p_t. J prints ω_k = C^(k/d), and A, too, gives sine and cosine different frequencies;
 a pair must share one, and it must fall with i. Without positions attention is equivariant under
 permutations (L prints invariant).
 
-Vaswani et al. (2017), NeurIPS; Gehring et al. (2017), ICML, for learnt ones.
+Vaswani et al. (2017), NeurIPS; Gehring et al. (2017), ICML, for learned ones.
 Notes: J 6.3, A 2.6.1, L "Positional Encoding and Key Innovations".
 """
 
@@ -23,7 +23,7 @@ from chainrule.errors import InputError
 BASE = 10_000.0
 
 
-class LearntPositions(nn.Module):
+class LearnedPositions(nn.Module):
     """One vector for each place."""
 
     def __init__(self, longest: int, width: int):
@@ -38,7 +38,7 @@ class LearntPositions(nn.Module):
         if start + steps > longest:
             raise InputError(
                 f"a sequence of {start + steps} tokens is longer than the {longest} positions that "
-                "were learnt; shorten it"
+                "were learned; shorten it"
             )
         return self.weight[start : start + steps]
 

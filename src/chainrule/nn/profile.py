@@ -7,10 +7,10 @@ Weights that are shared cost parameters once and multiply-adds at every pixel. T
 from the operations of a forward pass, so they hold for any model; sums, norms and activations are
 not counted, as in the literature.
 
-    A 2.1: two hidden layers as wide as a colour image, n = 256 · 256 · 3 = 196,608:
+    A 2.1: two hidden layers as wide as a color image, n = 256 · 256 · 3 = 196,608:
            n² + n² + n + n = 77,309,804,544 parameters          dense_parameters((n, n, n))
-           grey, n = 65,536:  8,590,065,664
-           64 filters of 3×3 on the same colour image: 1,792    convolution_parameters(3, 64, 3)
+           gray, n = 65,536:  8,590,065,664
+           64 filters of 3×3 on the same color image: 1,792    convolution_parameters(3, 64, 3)
 
 A's "most of the learnable parameters in modern models (e.g. ResNets) live in the dense layers" does
 not hold: in ResNet-50 they are 2,049,000 of 25,557,032. Notes: A 2.1, L "Why convolutions?".
@@ -55,7 +55,7 @@ def count(model: nn.Module, batch: Tensor) -> list[Layer]:
     """The layers that compute, in the order in which they are met; their costs sum to the model's.
 
     A part that is never called by itself (its weights are used by the part around it) counts there.
-    A model without parameters for an optimiser, such as a Hopfield network, counts its state.
+    A model without parameters for an optimizer, such as a Hopfield network, counts its state.
     """
     outputs: dict[str, tuple[int, ...] | None] = {}
     counter = FlopCounterMode(display=False, custom_mapping=LEFT_OUT)
@@ -68,8 +68,8 @@ def count(model: nn.Module, batch: Tensor) -> list[Layer]:
     for name in outputs:
         if name:
             own[called(parent(name), outputs)] -= spent[name]
-    for name, learnt in (dict(model.named_parameters()) or model.state_dict()).items():
-        parameters[called(parent(name), outputs)] += learnt.numel()
+    for name, learned in (dict(model.named_parameters()) or model.state_dict()).items():
+        parameters[called(parent(name), outputs)] += learned.numel()
     outer = {called(parent(name), outputs) for name in outputs if name}
     rows = []
     for name, output in outputs.items():

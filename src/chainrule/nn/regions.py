@@ -103,7 +103,7 @@ def _split(signs: ndarray, point: ndarray, W: ndarray, b: ndarray) -> list[tuple
 
 
 def _inside(s: ndarray, W: ndarray, b: ndarray) -> ndarray | None:
-    """The x that maximises the slack t ≤ 1 in s_j (w_jᵀ x + b_j) ≥ t, or None if it leaves none."""
+    """The x that maximizes the slack t ≤ 1 in s_j (w_jᵀ x + b_j) ≥ t, or None if it leaves none."""
     n = W.shape[1]
     result = linprog(
         c=[*np.zeros(n), -1.0],

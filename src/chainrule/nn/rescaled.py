@@ -12,15 +12,15 @@ from torch import Tensor, nn, tensor
 class Rescaled(nn.Module):
     """c + s g(x), with c and s kept among the weights."""
 
-    centre: Float[Tensor, ""]
+    center: Float[Tensor, ""]
     spread: Float[Tensor, ""]
 
-    def __init__(self, inner: nn.Module, centre: float, spread: float):
+    def __init__(self, inner: nn.Module, center: float, spread: float):
         super().__init__()
         self.inner = inner
-        self.register_buffer("centre", tensor(centre))
+        self.register_buffer("center", tensor(center))
         self.register_buffer("spread", tensor(spread))
 
     def forward(self, x: Float[Tensor, "batch *inputs"]) -> Float[Tensor, "batch outputs"]:
         """c + s g(x)."""
-        return self.centre + self.spread * self.inner(x)
+        return self.center + self.spread * self.inner(x)

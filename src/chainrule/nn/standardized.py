@@ -1,9 +1,9 @@
-"""A network that takes pixels in [0, 1] and standardises them itself.
+"""A network that takes pixels in [0, 1] and standardizes them itself.
 
     f(x) = g((x - μ_c) / σ_c)
 
 μ and σ are the mean and spread of each channel over the training images. They are kept among the
-weights, so whatever is predicted later is standardised in the same way.
+weights, so whatever is predicted later is standardized in the same way.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 
-class Standardised(nn.Module):
+class Standardized(nn.Module):
     """g((x - μ) / σ), channel by channel."""
 
     mean: Float[Tensor, "channels 1 1"]

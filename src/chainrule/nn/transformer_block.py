@@ -5,7 +5,7 @@
                                                              size in all layers, no warm-up needed
     F(x) = W_2 φ(W_1 x + b_1) + b_2
 
-N is layer normalisation. Units of A(·) and F(·) are dropped before they are added, as in the first
+N is layer normalization. Units of A(·) and F(·) are dropped before they are added, as in the first
 paper. Notes: J 6.4, L "Complete Transformer Architecture".
 """
 
@@ -17,7 +17,7 @@ from chainrule.errors import InputError
 from chainrule.nn.activations import Activation
 from chainrule.nn.attention import Memory, SelfAttention
 from chainrule.nn.dropout import dropout as dropped
-from chainrule.nn.initialization import initialise
+from chainrule.nn.initialization import initialize
 
 PLACES = ("pre", "post")
 
@@ -48,8 +48,8 @@ class FeedForward(nn.Module):
 
     def __init__(self, width: int, hidden: int, activation: Activation):
         super().__init__()
-        self.inner = initialise(nn.Linear(width, hidden), "xavier-uniform")
-        self.outer = initialise(nn.Linear(hidden, width), "xavier-uniform")
+        self.inner = initialize(nn.Linear(width, hidden), "xavier-uniform")
+        self.outer = initialize(nn.Linear(hidden, width), "xavier-uniform")
         self.activation = activation
 
     def forward(self, x: Float[Tensor, "*batch width"]) -> Float[Tensor, "*batch width"]:

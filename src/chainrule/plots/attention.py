@@ -134,7 +134,7 @@ def positional(p: ArrayLike, title: str = "") -> Figure:
 
 
 def over(axes: Axes, image: np.ndarray, share: Float[np.ndarray, "rows columns"]) -> None:
-    """The image in dark grey under its shares: the largest one bright, none at all dark."""
+    """The image in dark gray under its shares: the largest one bright, none at all dark."""
     height, width = image.shape[:2]
     rows, columns = share.shape
     if height % rows or width % columns:
@@ -143,9 +143,9 @@ def over(axes: Axes, image: np.ndarray, share: Float[np.ndarray, "rows columns"]
             f"{rows}×{columns}"
         )
     light = np.kron(share / (share.max() or 1.0), np.ones((height // rows, width // columns)))
-    grey = image.astype(float) if image.ndim == 2 else image.astype(float).mean(2)
-    scale = Normalize(grey.min(), grey.min() + 2 * np.ptp(grey))
-    axes.imshow(grey, cmap="gray", norm=scale, interpolation="nearest")
+    gray = image.astype(float) if image.ndim == 2 else image.astype(float).mean(2)
+    scale = Normalize(gray.min(), gray.min() + 2 * np.ptp(gray))
+    axes.imshow(gray, cmap="gray", norm=scale, interpolation="nearest")
     axes.imshow(light, cmap="inferno", vmin=0, vmax=1, alpha=0.65, interpolation="nearest")
 
 

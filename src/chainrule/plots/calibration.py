@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from chainrule.errors import InputError
 from chainrule.plots.checks import array, same_lengths
-from chainrule.plots.style import QUIET, canvas, colour, drawn, in_per_cent, marker
+from chainrule.plots.style import QUIET, canvas, color, drawn, in_per_cent, marker
 
 
 class Bins(NamedTuple):
@@ -38,10 +38,10 @@ def reliability_diagram(series: Mapping[str, Bins], title: str = "") -> Figure:
         same_lengths(confidence=x, accuracy=y, number=n)
         known = n > 0
         label = f"{name}: calibration error {100 * bins.error:.2f} %"
-        look = {"color": colour(index), "marker": marker(index), "mec": "white", "ms": 9}
+        look = {"color": color(index), "marker": marker(index), "mec": "white", "ms": 9}
         above.plot(x[known], y[known], label=label, **look)
         edges = np.linspace(0, 1, len(n) + 1)
-        below.stairs(n / n.sum(), edges, color=colour(index), lw=2)
+        below.stairs(n / n.sum(), edges, color=color(index), lw=2)
     above.set(ylim=(0, 1.02), ylabel="share of right answers")
     above.set_title(fill(title, 55))
     above.legend(loc="upper left")

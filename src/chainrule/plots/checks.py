@@ -52,7 +52,7 @@ def labels(name: str, value: ArrayLike, classes: Sequence[str]) -> np.ndarray:
     return found.astype(int)
 
 
-def labelled_points(
+def labeled_points(
     x: ArrayLike, y: ArrayLike, classes: Sequence[str]
 ) -> tuple[Float[np.ndarray, "n 2"], Int[np.ndarray, " n"]]:
     """Points of the plane and their class numbers, at least one of them."""

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from chainrule.errors import InputError
 from chainrule.plots.checks import array, same_lengths
-from chainrule.plots.style import INK, QUIET, canvas, colour, drawn, in_powers, legend_below, marker
+from chainrule.plots.style import INK, QUIET, canvas, color, drawn, in_powers, legend_below, marker
 
 Series = Mapping[str, Sequence[ArrayLike]]
 Mark = float | int | Sequence[float | int]
@@ -33,7 +33,7 @@ def claim_figure(
     A mark at a number is an upright line there, named above it; at a pair (x, y) it is a small
     text beside that place.
 
-    A series is a pair (x, y). A curve and points of the same name share a colour; else the first
+    A series is a pair (x, y). A curve and points of the same name share a color; else the first
     curve goes with the first points, and so on. `log` names the logarithmic axes: "", "x", "y" or
     "xy".
     """
@@ -51,7 +51,7 @@ def claim_figure(
     axes.set_title(fill(title, 70), pad=32 if uprights else 12)
     for index, (name, (x, y)) in enumerate(lines.items()):
         label = f"{name}, predicted" if name in dots else name
-        axes.plot(x, y, color=colour(index), label=label, zorder=2)
+        axes.plot(x, y, color=color(index), label=label, zorder=2)
     for index, (name, (x, y)) in enumerate(dots.items()):
         place = list(lines).index(name) if name in lines else index
         _measured(axes, x, y, place, f"{name}, measured" if name in lines else name)
@@ -117,7 +117,7 @@ def _measured(axes: Axes, x: np.ndarray, y: np.ndarray, place: int, label: str) 
     """Markers; what a logarithmic axis cannot show is drawn hollow on the lower edge."""
     look: dict[str, Any] = {"marker": marker(place), "ls": "", "ms": 8, "zorder": 3}
     shown = y > 0 if axes.get_yscale() == "log" else np.ones(len(y), bool)
-    axes.plot(x[shown], y[shown], color=colour(place), mec="white", mew=0.9, label=label, **look)
+    axes.plot(x[shown], y[shown], color=color(place), mec="white", mew=0.9, label=label, **look)
     if not shown.all():
-        look |= {"mfc": "none", "mec": colour(place), "transform": axes.get_xaxis_transform()}
+        look |= {"mfc": "none", "mec": color(place), "transform": axes.get_xaxis_transform()}
         axes.plot(x[~shown], np.zeros((~shown).sum()), clip_on=False, **look)

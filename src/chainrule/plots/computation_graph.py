@@ -27,11 +27,11 @@ SWEEPS = 12
 
 
 class Box(NamedTuple):
-    """A node's text and colour; a point that an edge passes has no text."""
+    """A node's text and color; a point that an edge passes has no text."""
 
     head: str = ""
     lines: tuple[tuple[str, str], ...] = ()
-    colour: str | tuple[float, float, float] = "white"
+    color: str | tuple[float, float, float] = "white"
 
     @property
     def width(self) -> float:
@@ -64,11 +64,11 @@ def graph_figure(nodes: Sequence[Row], edges: Sequence[Edge], title: str = "") -
 def box(row: Row, last: bool) -> Box:
     """What stands in a node."""
     name, operation, shape, value, gradient = row
-    colour = tint(PALETTE[0], 0.12) if operation == "input" else "white"
-    colour = FAINT if operation == "constant" else tint(PALETTE[1], 0.2) if last else colour
+    color = tint(PALETTE[0], 0.12) if operation == "input" else "white"
+    color = FAINT if operation == "constant" else tint(PALETTE[1], 0.2) if last else color
     lines = [(f"value {value}", INK)] if value else []
     lines += [(f"gradient {gradient}", PALETTE[4])] if gradient else []
-    return Box(f"{name}  {shape}".strip(), tuple(lines), colour)
+    return Box(f"{name}  {shape}".strip(), tuple(lines), color)
 
 
 def levels(is_leaf: Sequence[bool], edges: Sequence[Edge]) -> list[int]:
@@ -102,7 +102,7 @@ def routed(edges: Sequence[Edge], level: list[int]) -> tuple[list[list[int]], li
 
 
 def columns(boxes: Sequence[Box], level: Sequence[int], steps: Sequence[Edge]) -> np.ndarray:
-    """x of every box: sweeps down and up, each level as near to its neighbours as it can be."""
+    """x of every box: sweeps down and up, each level as near to its neighbors as it can be."""
     rows = [[i for i in range(len(level)) if level[i] == l] for l in range(max(level) + 1)]  # noqa: E741
     above: list[list[int]] = [[] for _ in level]
     below: list[list[int]] = [[] for _ in level]
@@ -127,7 +127,7 @@ def columns(boxes: Sequence[Box], level: Sequence[int], steps: Sequence[Edge]) -
 def spread(
     row: Sequence[int], boxes: Sequence[Box], x: np.ndarray, wish: np.ndarray, weight: np.ndarray
 ) -> None:
-    """min Σ w_i (x_i - wish_i)² with room between neighbours: an isotonic regression."""
+    """min Σ w_i (x_i - wish_i)² with room between neighbors: an isotonic regression."""
     widths = [boxes[i].width for i in row]
     room = np.cumsum([0, *((a + b) / 2 + GAP for a, b in pairwise(widths))])
     x[list(row)] = isotonic_regression(wish - room, weights=weight).x + room
@@ -166,13 +166,13 @@ def write(axes: Axes, box: Box, x: float, y: float) -> None:
     corner = (x - box.width / 2, y - box.height / 2)
     shape = BoxStyle("Round", pad=0, rounding_size=0.08)
     axes.add_patch(
-        FancyBboxPatch(corner, box.width, box.height, boxstyle=shape, fc=box.colour, ec=QUIET)
+        FancyBboxPatch(corner, box.width, box.height, boxstyle=shape, fc=box.color, ec=QUIET)
     )
     top = y + box.height / 2 - 0.06 - LINE / 2
     axes.text(x, top, box.head, fontsize=FONT, ha="center", va="center", weight="bold")
-    for number, (text, colour) in enumerate(box.lines, 1):
+    for number, (text, color) in enumerate(box.lines, 1):
         place = top - number * LINE
-        axes.text(x, place, text, fontsize=FONT - 1, ha="center", va="center", color=colour)
+        axes.text(x, place, text, fontsize=FONT - 1, ha="center", va="center", color=color)
 
 
 def arrow(axes: Axes, x: np.ndarray, head: np.ndarray, foot: np.ndarray) -> None:

@@ -22,7 +22,7 @@ from chainrule.plots.style import (
     label_ends,
 )
 
-COLOURS = {"train": PALETTE[1], "validation": PALETTE[0], "test": PALETTE[2]}
+COLORS = {"train": PALETTE[1], "validation": PALETTE[0], "test": PALETTE[2]}
 SHARES = ("error", "accuracy")
 HIGHER_IS_BETTER = ("accuracy", "r2", "auc", "f1", "score", "overlap")
 DOTS = 40  # with more epochs than this a marker on each would hide the line
@@ -41,7 +41,7 @@ def learning_curves(
     One mapping per epoch, with keys such as `epoch`, `train_loss`, `validation_error`; a key may
     be missing from some epochs. `published` is a label and a value, drawn as a dashed line in the
     panel whose metric the label names, else in the first panel after the loss. The training loss
-    is taken to be the mean over the epoch while the weights move, and labelled so.
+    is taken to be the mean over the epoch while the weights move, and labeled so.
     """
     panels = _panels(history)
     epochs = _column(history, "epoch") if "epoch" in history[0] else np.arange(len(history)) + 1.0
@@ -61,7 +61,7 @@ def learning_curves(
         if published and metric == home:
             _published(axes, metric, *published)
         ends = [
-            End(values[np.isfinite(values)][-1], _name(split, metric), COLOURS[split])
+            End(values[np.isfinite(values)][-1], _name(split, metric), COLORS[split])
             for split, values in series.items()
         ]
         label_ends(axes, ends)
@@ -76,7 +76,7 @@ def _panels(
     for key in dict.fromkeys(key for row in history for key in row):
         split, _, metric = key.partition("_")
         values = _column(history, key)
-        if split in COLOURS and metric and np.isfinite(values).any():
+        if split in COLORS and metric and np.isfinite(values).any():
             panels.setdefault(metric, {})[split] = values
     panels = {metric: series for metric, series in panels.items() if series}
     if not panels:
@@ -111,7 +111,7 @@ def _panel(
     for split, values in series.items():
         known = np.isfinite(values)
         dot = "o" if known.sum() <= DOTS else ""
-        axes.plot(epochs[known], values[known], dot + "-", color=COLOURS[split], ms=5, label=split)
+        axes.plot(epochs[known], values[known], dot + "-", color=COLORS[split], ms=5, label=split)
     axes.set_title(metric.replace("_", " "))
     if "validation" in series:
         _ring(axes, metric, epochs, series["validation"], kept)
@@ -158,7 +158,7 @@ def _name(split: str, metric: str) -> str:
 
 
 def _scale(axes: Axes, metric: str, values: Float[np.ndarray, " values"]) -> None:
-    """Shares as per cent; a loss that falls by more than a factor 30 on a logarithmic axis."""
+    """Shares as percent; a loss that falls by more than a factor 30 on a logarithmic axis."""
     low, high = np.nanmin(values), np.nanmax(values)
     if metric in SHARES and high <= 1:
         in_per_cent(axes.yaxis)

@@ -25,8 +25,8 @@ from chainrule.plots.style import (
 
 WAYS = ((0, -1), (1, 0), (0, 1), (-1, 0))  # up, right, down, left, as (x, y) with y downwards
 COLUMNS = 4  # pictures side by side in a film strip
-TRACK = 2.4  # metres from the middle to either end
-POLE = 1.0  # metres, twice the half length of the equations
+TRACK = 2.4  # meters from the middle to either end
+POLE = 1.0  # meters, twice the half length of the equations
 
 
 @drawn
@@ -36,7 +36,7 @@ def grid_values(
     policy: Int[np.ndarray, "height width"],
     title: str = "value of every cell, and where to go",
 ) -> Figure:
-    """Colours and numbers are values, arrows the policy; # is a wall, G and X are ends.
+    """Colors and numbers are values, arrows the policy; # is a wall, G and X are ends.
 
     A policy counts up, right, down, left from 0.
     """
@@ -91,7 +91,7 @@ def learning_band(
     what: str = "return",
     reference: tuple[str, float] | None = None,
 ) -> Figure:
-    """The agents' mean after every epoch, and a band from the 10th to the 90th per cent of them.
+    """The agents' mean after every epoch, and a band from the 10th to the 90th percent of them.
 
     Of each row `steps`, `validation_WHAT`, `validation_low`, `validation_high` are read, and where
     it is there `train_WHAT`, what they got while they explored. The reference is a dashed line.

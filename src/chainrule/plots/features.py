@@ -24,7 +24,7 @@ def filters(kernels: ArrayLike, title: str = "") -> Figure:
     """Kernels (N, C, H, W) of a first layer, the first 64 of them.
 
     Of one channel: blue below zero, white at it, orange above, each kernel on its own scale. Of
-    three: as colours, grey where the weight is zero.
+    three: as colors, gray where the weight is zero.
     """
     weights = array("kernels", kernels, "N", "C", "H", "W")[:MOST_FILTERS]
     if not len(weights) or weights.shape[1] not in (1, 3):
@@ -69,7 +69,7 @@ def saliency(
     """Images (N, H, W) or (N, H, W, 3) above the pixels on which their answers depend most.
 
     gradients: ∂(score of the answer) / ∂(pixel), shaped as the images; what is shown is its size,
-    the largest of the three colours.
+    the largest of the three colors.
     """
     above, steep = np.asarray(images), np.abs(np.asarray(gradients))
     same_lengths(images=above, captions=captions)

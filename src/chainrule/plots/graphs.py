@@ -19,7 +19,7 @@ from chainrule.plots.style import (
     PALETTE,
     QUIET,
     canvas,
-    colour,
+    color,
     drawn,
     legend_below,
     marker,
@@ -41,7 +41,7 @@ class Part(NamedTuple):
 
 
 @drawn
-def coloured_graph(
+def colored_graph(
     edges: ArrayLike,
     truth: ArrayLike,
     predicted: ArrayLike,
@@ -49,10 +49,10 @@ def coloured_graph(
     known: ArrayLike = (),
     names: Sequence[str] = (),
 ) -> Figure:
-    """The graph coloured by truth and by prediction, side by side; mistakes have a red ring.
+    """The graph colored by truth and by prediction, side by side; mistakes have a red ring.
 
     edges: (edges, 2) pairs of node numbers. Of a large graph a part is drawn: the nodes nearest to
-    the one with most neighbours. known: nodes whose label was given, drawn large.
+    the one with most neighbors. known: nodes whose label was given, drawn large.
     """
     y, f = labels("truth", truth, classes), labels("predicted", predicted, classes)
     same_lengths(truth=y, predicted=f)
@@ -103,16 +103,16 @@ def embeddings(
     axes_of = PCA(2, random_state=0).fit(vectors)
     share = 100 * axes_of.explained_variance_ratio_.sum()
     near = min(PERPLEXITY, (len(vectors) - 1) / 3)
-    neighbours = TSNE(2, perplexity=near, init="pca", max_iter=500, random_state=0, n_jobs=1)
+    neighbors = TSNE(2, perplexity=near, init="pca", max_iter=500, random_state=0, n_jobs=1)
     views = {
         f"principal axes, {share:.0f} % of the variance": axes_of.transform(vectors),
-        "t-SNE: neighbours stay neighbours": neighbours.fit_transform(vectors),
+        "t-SNE: neighbors stay neighbors": neighbors.fit_transform(vectors),
     }
     figure = canvas(14.0, 7.5)
     for axes, (name, places) in zip(figure.subplots(1, 2), views.items(), strict=True):
         for k in range(len(classes)):
             own = places[y == k]
-            axes.scatter(*own.T, s=22, color=colour(k), marker=marker(k), alpha=0.75, linewidths=0)
+            axes.scatter(*own.T, s=22, color=color(k), marker=marker(k), alpha=0.75, linewidths=0)
         axes.set_title(name)
         axes.set(xticks=[], yticks=[])
         axes.spines[:].set_visible(False)
@@ -128,23 +128,23 @@ def attention_on_edges(
     weights: ArrayLike,
     truth: ArrayLike,
     classes: Sequence[str],
-    centre: int,
+    center: int,
 ) -> Figure:
-    """Whom one node listens to: the wider an edge, the more of its neighbour it takes in.
+    """Whom one node listens to: the wider an edge, the more of its neighbor it takes in.
 
-    edges: (edges, 2) pairs (listener, neighbour), a node among its own neighbours; weights: one for
+    edges: (edges, 2) pairs (listener, neighbor), a node among its own neighbors; weights: one for
     each, which sum to 1 for each listener.
     """
     pairs, q = array("edges", edges, "E", 2), array("weights", weights, "E").astype(float)
     y = labels("truth", truth, classes)
     same_lengths(edges=pairs, weights=q)
-    own = pairs[:, 0] == centre
+    own = pairs[:, 0] == center
     near, share = pairs[own, 1], q[own]
     if not len(near):
-        raise InputError(f"expected edges of node {centre}, got none")
+        raise InputError(f"expected edges of node {center}, got none")
     order = np.argsort(y[near], kind="stable")
     near, share = near[order], share[order]
-    others = near != centre
+    others = near != center
     angles = 2 * np.pi * np.arange(others.sum()) / max(others.sum(), 1)
     places = np.zeros((len(near), 2))
     places[others] = np.stack([np.cos(angles), np.sin(angles)], 1)
@@ -152,26 +152,26 @@ def attention_on_edges(
     axes = figure.add_subplot(aspect="equal")
     lines = np.stack([np.zeros_like(places[others]), places[others]], 1)
     widths = 14 * share[others] / share.max()
-    tones = [colour(k) for k in y[near[others]].tolist()]
+    tones = [color(k) for k in y[near[others]].tolist()]
     axes.add_collection(LineCollection(list(lines), linewidths=widths, colors=tones, alpha=0.45))
     for k in np.unique(y[near]).tolist():
         of = y[near] == k
         axes.scatter(
-            places[of, 0], places[of, 1], s=260, color=colour(k), marker=marker(k), zorder=3
+            places[of, 0], places[of, 1], s=260, color=color(k), marker=marker(k), zorder=3
         )
     for place, value in zip(places, share, strict=True):
         across, up = 1.18 * place if place.any() else (0.0, -0.12)
         axes.text(across, up, f"{100 * value:.1f} %", ha="center", va="center", size=11)
     axes.set(xlim=(-1.3, 1.3), ylim=(-1.3, 1.3), xticks=[], yticks=[])
     axes.spines[:].set_visible(False)
-    (kind,) = shortened([classes[y[centre]]], 30)
-    axes.set_title(f"whom node {centre} ({kind}) listens to; even shares: {100 / len(near):.1f} %")
+    (kind,) = shortened([classes[y[center]]], 30)
+    axes.set_title(f"whom node {center} ({kind}) listens to; even shares: {100 / len(near):.1f} %")
     _legend(figure, classes)
     return figure
 
 
 def laid_out(edges: Int[np.ndarray, "edges 2"], nodes: int) -> Part:
-    """The graph, or the part around its node of most neighbours, pulled together by its edges."""
+    """The graph, or the part around its node of most neighbors, pulled together by its edges."""
     graph = networkx.Graph()
     graph.add_nodes_from(range(nodes))
     graph.add_edges_from(edges.tolist())
@@ -203,7 +203,7 @@ def _draw(axes: Axes, part: Part, y: np.ndarray, classes: Sequence[str], given: 
                 part.places[of, 0],
                 part.places[of, 1],
                 s=s,
-                color=colour(k),
+                color=color(k),
                 marker=marker(k),
                 edgecolors=edge,
                 linewidths=1.6 if large else 0.5,
@@ -220,7 +220,7 @@ def _size(part: Part) -> float:
 def _legend(figure: Figure, classes: Sequence[str], known: bool = False) -> None:
     axes = figure.axes[0]
     for k, name in enumerate(shortened(classes, 24)):
-        axes.scatter([], [], s=60, color=colour(k), marker=marker(k), label=name)
+        axes.scatter([], [], s=60, color=color(k), marker=marker(k), label=name)
     if known:
         axes.scatter([], [], s=110, color=FAINT, edgecolors=INK, lw=1.6, label="label was given")
     legend_below(figure)

@@ -19,7 +19,7 @@ MOST_PATTERNS = 10
 
 @drawn
 def image_grid(
-    images: ArrayLike, captions: Sequence[str], columns: int = 8, colours: str = "gray"
+    images: ArrayLike, captions: Sequence[str], columns: int = 8, colors: str = "gray"
 ) -> Figure:
     """Images (N, H, W) or (N, H, W, 3) side by side, each with a few words beneath."""
     images = _pictures(images)
@@ -31,7 +31,7 @@ def image_grid(
     for axes in grid[len(images) :]:
         axes.remove()
     for axes, image, caption in zip(grid, images, captions, strict=False):
-        _tile(axes, image, colours)
+        _tile(axes, image, colors)
         axes.set_xlabel(caption, fontsize=12, labelpad=4)
     return figure
 
@@ -105,7 +105,7 @@ def overlap(
     return (x * y).sum(1) / np.where(lengths == 0, 1, lengths)
 
 
-def _pictures(images: ArrayLike) -> Shaped[np.ndarray, "n h w *colour"]:
+def _pictures(images: ArrayLike) -> Shaped[np.ndarray, "n h w *color"]:
     found = np.asarray(images)
     if not (found.ndim == 3 or (found.ndim == 4 and found.shape[3] == 3)):
         raise InputError(
@@ -114,12 +114,12 @@ def _pictures(images: ArrayLike) -> Shaped[np.ndarray, "n h w *colour"]:
     return found
 
 
-def _tile(axes: Axes, image: Shaped[np.ndarray, "h w *colour"], colours: str) -> None:
-    """One image in a thin frame; colours outside [0, 1] are stretched back into it."""
+def _tile(axes: Axes, image: Shaped[np.ndarray, "h w *color"], colors: str) -> None:
+    """One image in a thin frame; colors outside [0, 1] are stretched back into it."""
     if image.ndim == 3 and image.dtype != np.uint8:
         low, high = min(0.0, float(image.min())), max(1.0, float(image.max()))
         image = (image - low) / (high - low)
-    axes.imshow(image, cmap=colours, interpolation="nearest")
+    axes.imshow(image, cmap=colors, interpolation="nearest")
     axes.grid(False)
     axes.set_xticks([])
     axes.set_yticks([])

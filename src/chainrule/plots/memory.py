@@ -11,7 +11,7 @@ from chainrule.plots.style import (
     QUIET,
     End,
     canvas,
-    colour,
+    color,
     drawn,
     in_per_cent,
     label_ends,
@@ -36,13 +36,13 @@ def by_length(
     axes = figure.add_subplot(xlabel="length", ylabel=f"test {metric}")
     _guessing(axes, metric, guessing)
     for place, values in enumerate(lines.values()):
-        axes.plot(lengths, values, marker(place) + "-", color=colour(place), ms=8)
+        axes.plot(lengths, values, marker(place) + "-", color=color(place), ms=8)
     axes.set_xscale("log")
     axes.set_xticks(list(lengths), [f"{length:,}" for length in lengths])
     axes.set_xticks([], minor=True)
     axes.set_title("What each cell still remembers")
     top = axes.get_ylim()[1]
-    ends = [End(min(v[-1], top), cell, colour(k)) for k, (cell, v) in enumerate(lines.items())]
+    ends = [End(min(v[-1], top), cell, color(k)) for k, (cell, v) in enumerate(lines.items())]
     label_ends(axes, ends)
     return figure
 
@@ -61,7 +61,7 @@ def courses(
         _guessing(axes, metric, guessing, named=False)
         for cell, values in found.items():
             place, epochs = cells.index(cell), np.arange(1, len(values) + 1)
-            look = {"color": colour(place), "marker": marker(place), "ms": 5}
+            look = {"color": color(place), "marker": marker(place), "ms": 5}
             axes.plot(epochs, values, label=cell if axes is grid[0] else None, **look)
         axes.set_title(f"length {length:,}")
         axes.set_xlabel("epoch")

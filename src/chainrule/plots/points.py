@@ -20,7 +20,7 @@ from chainrule.plots.style import FAINT, INK, PALETTE, canvas, drawn, shortened,
 MOST_CLOUDS = 16
 MOST_COLUMNS = 6
 AZIMUTH, ELEVATION = np.radians(-60), np.radians(22)
-COLOURS = (*PALETTE, "#D65FA8", "#B8A300", "#7B4FB5", "#00B3A4")
+COLORS = (*PALETTE, "#D65FA8", "#B8A300", "#7B4FB5", "#00B3A4")
 WRONG = PALETTE[5]
 
 
@@ -83,7 +83,7 @@ def critical_clouds(clouds: ArrayLike, critical: ArrayLike, captions: Sequence[s
 def segmented_clouds(
     clouds: ArrayLike, truth: ArrayLike, predicted: ArrayLike, classes: Sequence[str]
 ) -> Figure:
-    """Clouds (N, P, 2 or 3) coloured by the true part of each point, and by the predicted one."""
+    """Clouds (N, P, 2 or 3) colored by the true part of each point, and by the predicted one."""
     shown = _clouds(clouds)[:MOST_COLUMNS]
     y, found = (
         _parts(n, v, shown, classes) for n, v in (("truth", truth), ("predicted", predicted))
@@ -92,7 +92,7 @@ def segmented_clouds(
     grid = figure.subplots(2, len(shown), squeeze=False)
     for column, cloud in enumerate(shown):
         for row, parts in enumerate((y, found)):
-            _scatter(grid[row, column], cloud, [_colour(int(k)) for k in parts[column]])
+            _scatter(grid[row, column], cloud, [_color(int(k)) for k in parts[column]])
         right = np.mean(y[column] == found[column])
         grid[1, column].set_xlabel(f"{100 * right:.1f} %", fontsize=12)
     for axes, name in zip(grid[:, 0], ("truth", "predicted"), strict=True):
@@ -104,13 +104,13 @@ def segmented_clouds(
 
 @drawn
 def segmented_cloud(cloud: ArrayLike, predicted: ArrayLike, classes: Sequence[str]) -> Figure:
-    """One cloud (P, 2 or 3) as it was read, and coloured by the part of every point."""
+    """One cloud (P, 2 or 3) as it was read, and colored by the part of every point."""
     read = _clouds(np.asarray(cloud)[None])
     found = _parts("predicted", np.asarray(predicted)[None], read, classes)[0]
     figure = canvas(9.0, 5.6)
     left, right = figure.subplots(1, 2)
     _scatter(left, read[0], [_shade(depth) for depth in _depths(read[0])])
-    _scatter(right, read[0], [_colour(int(k)) for k in found])
+    _scatter(right, read[0], [_color(int(k)) for k in found])
     left.set_title("as it was read")
     right.set_title("what was found")
     _legend(figure, np.unique(found), classes)
@@ -139,8 +139,8 @@ def _shade(depth: float) -> tuple[float, float, float]:
     return tint(PALETTE[0], 0.25 + 0.75 * float(depth))
 
 
-def _colour(number: int) -> str:
-    return COLOURS[number % len(COLOURS)]
+def _color(number: int) -> str:
+    return COLORS[number % len(COLORS)]
 
 
 def _window(cloud: Float[np.ndarray, "p d"]) -> Float[np.ndarray, "2 2"]:
@@ -154,7 +154,7 @@ def _window(cloud: Float[np.ndarray, "p d"]) -> Float[np.ndarray, "2 2"]:
 def _scatter(
     axes: Axes,
     cloud: Float[np.ndarray, "p d"],
-    colours: Sequence[object],
+    colors: Sequence[object],
     window: Float[np.ndarray, "2 2"] | None = None,
 ) -> None:
     """The points in a thin frame, the nearest on top."""
@@ -162,7 +162,7 @@ def _scatter(
     order = np.argsort(near, kind="stable")
     size = 14 if cloud.shape[1] == 2 else 5
     right, up = flat[order].T
-    axes.scatter(right, up, s=size, c=[colours[k] for k in order], linewidths=0)
+    axes.scatter(right, up, s=size, c=[colors[k] for k in order], linewidths=0)
     low, high = _window(cloud) if window is None else window
     axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xticks=[], yticks=[])
     axes.set_aspect("equal")
@@ -189,10 +189,10 @@ def _parts(
 
 
 def _legend(figure: Figure, present: Int[np.ndarray, " k"], classes: Sequence[str]) -> None:
-    """The colour of every part that occurs, beneath everything."""
+    """The color of every part that occurs, beneath everything."""
     names = shortened(classes)
     dots = [
-        Line2D([], [], marker="o", linestyle="", color=_colour(int(k)), label=names[int(k)])
+        Line2D([], [], marker="o", linestyle="", color=_color(int(k)), label=names[int(k)])
         for k in present
     ]
     columns = max(1, int(figure.get_figwidth() / 1.9))

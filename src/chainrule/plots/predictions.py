@@ -20,20 +20,20 @@ from chainrule.plots.style import (
     PALETTE,
     QUIET,
     canvas,
-    colour,
+    color,
     drawn,
     in_per_cent,
     shortened,
 )
 
 MOST_NUMBERS = 20
-DARKEST = 0.1  # share of a row that gets the darkest colour, unless a larger one occurs
+DARKEST = 0.1  # share of a row that gets the darkest color, unless a larger one occurs
 MISTAKES = LinearSegmentedColormap.from_list("mistakes", ["white", "#F6C48A", "#CC3311", "#661100"])
 
 
 @drawn
 def confusion_matrix(matrix: ArrayLike, classes: Sequence[str], title: str = "") -> Figure:
-    """Rows are the truth, columns the prediction; the mistakes carry the colour.
+    """Rows are the truth, columns the prediction; the mistakes carry the color.
 
     A cell off the diagonal is shaded by its share of the row, on a scale that ends at the largest
     such share, or at 10 % if all are smaller; the diagonal stays pale. The numbers are counts (up
@@ -122,7 +122,7 @@ def roc_curves(
             raise InputError(f"{name}: expected truth to hold both 0 and 1 and nothing else")
         false, true, _ = roc_curve(y, s)
         label = f"{name}, area {roc_auc_score(y, s):.3f}"
-        axes.plot(false, true, color=colour(index), label=label, clip_on=False)
+        axes.plot(false, true, color=color(index), label=label, clip_on=False)
     axes.set(xlim=(0, 1), ylim=(0, 1), xlabel="false positives", ylabel="true positives")
     if positive:
         (name,) = shortened([positive])

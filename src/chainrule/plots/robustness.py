@@ -11,7 +11,7 @@ from chainrule.plots.style import (
     PALETTE,
     QUIET,
     canvas,
-    colour,
+    color,
     drawn,
     in_per_cent,
     legend_below,
@@ -30,7 +30,7 @@ def accuracy_by_missing(
     axes = figure.add_subplot()
     for number, (name, values) in enumerate(accuracies.items()):
         same_lengths(missing=missing, accuracies=values)
-        axes.plot(missing, values, color=colour(number), marker=marker(number), label=name)
+        axes.plot(missing, values, color=color(number), marker=marker(number), label=name)
     axes.axhline(chance, color=QUIET, linestyle=":", linewidth=1.5)
     axes.text(0, chance + 0.012, "guessing", color=QUIET)
     axes.set(xlabel="points missing", ylabel="accuracy", ylim=(0, 1.03))

@@ -14,18 +14,18 @@ from chainrule.errors import InputError
 from chainrule.plots.checks import array, labels
 from chainrule.plots.style import FAINT, PALETTE, canvas, drawn, shortened
 
-STRENGTH = 0.85  # of a class's colour over the picture
+STRENGTH = 0.85  # of a class's color over the picture
 MOST_SCENES = 8
-COLOURS = (*PALETTE, "#D65FA8", "#B8A300", "#7B4FB5", "#00B3A4")
+COLORS = (*PALETTE, "#D65FA8", "#B8A300", "#7B4FB5", "#00B3A4")
 
 
 @drawn
 def segmented_scenes(
     images: ArrayLike, truth: ArrayLike, predicted: ArrayLike, classes: Sequence[str]
 ) -> Figure:
-    """Three rows: grey images (N, H, W), their true classes, the predicted ones; the first eight.
+    """Three rows: gray images (N, H, W), their true classes, the predicted ones; the first eight.
 
-    Class 0 is the ground and stays grey. Beneath each prediction stands its share of right pixels.
+    Class 0 is the ground and stays gray. Beneath each prediction stands its share of right pixels.
     """
     shown = array("images", images, "N", "H", "W")[:MOST_SCENES]
     maps = [
@@ -37,7 +37,7 @@ def segmented_scenes(
     for column, image in enumerate(shown):
         _show(grid[0, column], np.repeat(image[..., None], 3, axis=2))
         for row, found in enumerate(maps, 1):
-            _show(grid[row, column], coloured(image, found[column]))
+            _show(grid[row, column], colored(image, found[column]))
         right = np.mean(maps[0][column] == maps[1][column])
         grid[2, column].set_xlabel(f"{100 * right:.1f} %", fontsize=12, labelpad=4)
     for axes, name in zip(grid[:, 0], ("image", "truth", "predicted"), strict=True):
@@ -49,31 +49,31 @@ def segmented_scenes(
 
 @drawn
 def overlay(image: ArrayLike, predicted: ArrayLike, classes: Sequence[str]) -> Figure:
-    """One grey image (H, W) as it was read, and with the class of every pixel (H, W)."""
+    """One gray image (H, W) as it was read, and with the class of every pixel (H, W)."""
     read = array("image", image, "H", "W")
     found = _map("predicted", np.asarray(predicted)[None], read[None], classes)[0]
     figure = canvas(9.0, 5.6)
     left, right = figure.subplots(1, 2)
     _show(left, np.repeat(read[..., None], 3, axis=2))
-    _show(right, coloured(read, found))
+    _show(right, colored(read, found))
     left.set_title("as it was read")
     right.set_title("what was found")
     _legend(figure, np.unique(found), classes)
     return figure
 
 
-def coloured(
+def colored(
     image: Float[np.ndarray, "h w"], found: Int[np.ndarray, "h w"]
 ) -> Float[np.ndarray, "h w 3"]:
-    """The image with every pixel that is not ground in the colour of its class."""
-    grey = np.repeat(image[..., None], 3, axis=2)
-    colours = np.array([_colour(k) for k in range(int(found.max()) + 1)])
-    painted = (1 - STRENGTH) * grey + STRENGTH * colours[found]
-    return np.where(found[..., None] > 0, painted, grey)
+    """The image with every pixel that is not ground in the color of its class."""
+    gray = np.repeat(image[..., None], 3, axis=2)
+    colors = np.array([_color(k) for k in range(int(found.max()) + 1)])
+    painted = (1 - STRENGTH) * gray + STRENGTH * colors[found]
+    return np.where(found[..., None] > 0, painted, gray)
 
 
-def _colour(number: int) -> tuple[float, float, float]:
-    return to_rgb(COLOURS[(number - 1) % len(COLOURS)])
+def _color(number: int) -> tuple[float, float, float]:
+    return to_rgb(COLORS[(number - 1) % len(COLORS)])
 
 
 def _map(
@@ -95,8 +95,8 @@ def _show(axes: Axes, image: Float[np.ndarray, "h w 3"]) -> None:
 
 
 def _legend(figure: Figure, present: Int[np.ndarray, " k"], classes: Sequence[str]) -> None:
-    """The colour of every class that occurs, beneath everything."""
+    """The color of every class that occurs, beneath everything."""
     names = shortened(classes)
-    patches = [Patch(color=_colour(int(k)), label=names[k]) for k in present if k > 0]
+    patches = [Patch(color=_color(int(k)), label=names[k]) for k in present if k > 0]
     if patches:
         figure.legend(handles=patches, loc="outside lower center", ncols=min(10, len(patches)))

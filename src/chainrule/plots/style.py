@@ -1,7 +1,7 @@
 """One look for every figure, and the one way to save them.
 
-The colours keep apart for the common kinds of colour blindness, and the first four also in grey:
-their lightness is 29, 62, 47 and 70 of 100. Series differ by marker as well as by colour.
+The colors keep apart for the common kinds of color blindness, and the first four also in gray:
+their lightness is 29, 62, 47 and 70 of 100. Series differ by marker as well as by color.
 """
 
 import io
@@ -89,7 +89,7 @@ class End(NamedTuple):
 
     height: float
     text: str
-    colour: str
+    color: str
 
 
 def canvas(width: float = 8.0, height: float = 5.5) -> Figure:
@@ -99,8 +99,8 @@ def canvas(width: float = 8.0, height: float = 5.5) -> Figure:
     return figure
 
 
-def colour(index: int) -> str:
-    """The colour of the series or class with this number."""
+def color(index: int) -> str:
+    """The color of the series or class with this number."""
     return PALETTE[index % len(PALETTE)]
 
 
@@ -110,7 +110,7 @@ def marker(index: int) -> str:
 
 
 def tint(name: str, strength: float) -> tuple[float, float, float]:
-    """A colour thinned with white: 0 is white, 1 the colour itself."""
+    """A color thinned with white: 0 is white, 1 the color itself."""
     red, green, blue = 1 - strength * (1 - np.array(to_rgb(name)))
     return float(red), float(green), float(blue)
 
@@ -145,7 +145,7 @@ def label_ends(axes: Axes, ends: Sequence[End], gap: float = 0.075) -> None:
         apart = gap * (lines[lower] + lines[upper]) / 2
         heights[upper] = max(heights[upper], heights[lower] + apart)
     for end, height in zip(ends, heights, strict=True):
-        axes.text(1.02, height, end.text, color=end.colour, va="center", transform=axes.transAxes)
+        axes.text(1.02, height, end.text, color=end.color, va="center", transform=axes.transAxes)
 
 
 def legend_below(figure: Figure) -> None:

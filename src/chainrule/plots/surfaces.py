@@ -19,15 +19,15 @@ from chainrule.plots.checks import (
     Plane,
     Predict,
     array,
-    labelled_points,
+    labeled_points,
     lead_of,
     plane_of,
     same_lengths,
 )
-from chainrule.plots.style import INK, canvas, colour, drawn, legend_below, marker, shortened, tint
+from chainrule.plots.style import INK, canvas, color, drawn, legend_below, marker, shortened, tint
 
 LEADS = (0, 0.2, 0.4, 0.6, 0.8, 1.001)  # a little over 1, so that rounding leaves no hole
-DEPTHS = (0.12, 0.21, 0.30, 0.39, 0.48)  # of the colour, band by band
+DEPTHS = (0.12, 0.21, 0.30, 0.39, 0.48)  # of the color, band by band
 CELLS = 130  # along each side of a sheet
 SMOOTH = {"rcount": 2 * CELLS, "ccount": 2 * CELLS, "linewidth": 0, "antialiased": False}
 SMOOTH |= {"shade": False, "rasterized": True}
@@ -70,14 +70,14 @@ def decision_boundary(
     mistakes: ArrayLike | None = None,
     title: str = "",
 ) -> Figure:
-    """The plane in the colour of the class that wins, deeper where it wins by more.
+    """The plane in the color of the class that wins, deeper where it wins by more.
 
     `predict` maps points (M, 2) to probabilities (M, K), or for two classes to a signed score (M,)
     that is positive for the second. The bands, which a key explains, are steps of a fifth in
     the lead over the next class (of the score: relative to its largest). `mistakes` is True for
     the points to be ringed.
     """
-    points, truth = labelled_points(x, y, classes)
+    points, truth = labeled_points(x, y, classes)
     ringed = np.zeros(len(points), bool) if mistakes is None else array("mistakes", mistakes, "N")
     same_lengths(x=points, mistakes=ringed)
     plane = plane_of(predict, points, len(classes), side=240)
@@ -100,12 +100,12 @@ def decision_surface(
     """The probability as a sheet over the plane, with the points on it and the boundary as a line.
 
     For two classes the height is the probability of the second, for more that of the winner; the
-    sheet has the winner's colour and a point that of its true class. The camera stands where it
+    sheet has the winner's color and a point that of its true class. The camera stands where it
     sees most of every class; points behind a fold are drawn pale. Heights are smoothed over a
     hundredth of the width. `predict` is as in `decision_boundary`; a score is scaled into 0 … 1
     with the boundary at 0.5.
     """
-    points, truth = labelled_points(x, y, classes)
+    points, truth = labeled_points(x, y, classes)
     names = shortened(classes)
     plane = _smoothed(plane_of(predict, points, len(classes), side=2 * CELLS + 1))
     two = len(classes) == 2
@@ -135,7 +135,7 @@ def decision_surface(
 def polygons(
     polygons: Sequence[ArrayLike], values: ArrayLike, title: str = "", value_label: str = ""
 ) -> Figure:
-    """Convex pieces of the plane, each (V, 2) corners in turn, coloured by its value."""
+    """Convex pieces of the plane, each (V, 2) corners in turn, colored by its value."""
     corners = [array("a polygon", polygon, "V", 2) for polygon in polygons]
     heights = array("values", values, "N").astype(float)
     same_lengths(polygons=corners, values=heights)
@@ -156,18 +156,18 @@ def polygons(
 
 
 def _faces(p: Float[np.ndarray, "side side k"]) -> Float[np.ndarray, "side side 3"]:
-    """The winner's colour, paler towards a tie and along the lines of a mesh."""
+    """The winner's color, paler toward a tie and along the lines of a mesh."""
     k = p.shape[-1]
     lead = np.stack([lead_of(p, i) for i in range(k)], axis=-1)
     strength = 0.12 + 0.6 * np.clip(lead.max(-1, keepdims=True), 0, 1)
     strength[::MESH] *= 0.8
     strength[:, ::MESH] *= 0.8
-    colours = np.array([tint(colour(i), 1.0) for i in range(k)])
-    return 1 - strength * (1 - colours[p.argmax(-1)])
+    colors = np.array([tint(color(i), 1.0) for i in range(k)])
+    return 1 - strength * (1 - colors[p.argmax(-1)])
 
 
 def _smoothed(plane: Plane) -> Plane:
-    """Every second place, each a mean over its neighbours: a sudden step without teeth."""
+    """Every second place, each a mean over its neighbors: a sudden step without teeth."""
     p = gaussian_filter(plane.p, (2, 2, 0), mode="nearest")
     return Plane(plane.x_1[::2, ::2], plane.x_2[::2, ::2], p[::2, ::2], plane.meaning)
 
@@ -195,7 +195,7 @@ def _paint(axes: Axes, plane: Plane) -> None:
     """Each class where it leads, in bands, and a line where the lead changes hands."""
     for k in range(plane.p.shape[-1]):
         lead = lead_of(plane.p, k)
-        bands = [tint(colour(k), strength) for strength in DEPTHS]
+        bands = [tint(color(k), strength) for strength in DEPTHS]
         if lead.max() > 0:
             axes.contourf(plane.x_1, plane.x_2, lead, LEADS, colors=bands)
         if k > 0 and lead.min() < 0 < lead.max():
@@ -205,7 +205,7 @@ def _paint(axes: Axes, plane: Plane) -> None:
 def _key(axes: Axes, plane: Plane) -> None:
     """Beside the plane a column of bands for each class, with what they stand for."""
     k = plane.p.shape[-1]
-    bands = [[tint(colour(i), strength) for i in range(k)] for strength in DEPTHS]
+    bands = [[tint(color(i), strength) for i in range(k)] for strength in DEPTHS]
     key = axes.inset_axes((1.03, 0.2, min(0.03 * k, 0.15), 0.6))
     key.imshow(bands, origin="lower", aspect="auto", extent=(0, k, 0, 1))
     key.grid(False)
@@ -239,7 +239,7 @@ def _scatter(
 
 def _look(k: int) -> dict[str, Any]:
     """Of the points of class k."""
-    return {"color": colour(k), "marker": marker(k), "edgecolors": "white", "linewidths": 0.8}
+    return {"color": color(k), "marker": marker(k), "edgecolors": "white", "linewidths": 0.8}
 
 
 def _ring(axes: Axes, points: Float[np.ndarray, "n 2"]) -> None:

@@ -12,7 +12,7 @@ from chainrule.plots.checks import array, same_lengths
 from chainrule.plots.style import INK, PALETTE, canvas, drawn
 
 COLUMNS = 64
-MOST = 6.0  # bits from which on the colour stays the same
+MOST = 6.0  # bits from which on the color stays the same
 HEAT = LinearSegmentedColormap.from_list("heat", ["white", "#F6C48A", PALETTE[5]])
 
 

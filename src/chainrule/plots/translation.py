@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from chainrule.errors import InputError
 from chainrule.plots.checks import array
-from chainrule.plots.style import PALETTE, canvas, colour, drawn, legend_below, marker
+from chainrule.plots.style import PALETTE, canvas, color, drawn, legend_below, marker
 
 BLUES = LinearSegmentedColormap.from_list("weights", ["white", PALETTE[3], PALETTE[0]])
 
@@ -55,7 +55,7 @@ def bleu_by_length(
     axes = figure.add_subplot()
     for index, (name, groups) in enumerate(models.items()):
         length, score, _ = zip(*groups, strict=True)
-        axes.plot(length, score, marker(index) + "-", color=colour(index), ms=7, label=name)
+        axes.plot(length, score, marker(index) + "-", color=color(index), ms=7, label=name)
     for length_of_group, _, number in next(iter(models.values())):
         axes.annotate(
             f"{number}",

@@ -91,7 +91,7 @@ def inside(model: nn.Module, x: Tensor) -> "dict[str, Figure]":
 
 
 def normed(model: nn.Module, name: str) -> str:
-    """The batch normalisation that follows a convolution, if one does, else the convolution."""
+    """The batch normalization that follows a convolution, if one does, else the convolution."""
     parts = dict(model.named_modules())
     after = list(parts)[list(parts).index(name) + 1 :][:1]
     fits = (getattr(parts[n], "num_features", 0) == parts[name].out_channels for n in after)
@@ -149,5 +149,5 @@ def counts(y: Tensor, predicted: Tensor, classes: int) -> np.ndarray:
 
 
 def images(x: Tensor) -> np.ndarray:
-    """(n, h, w) for grey images, (n, h, w, 3) for coloured ones."""
+    """(n, h, w) for gray images, (n, h, w, 3) for colored ones."""
     return (x[:, 0] if x.shape[1] == 1 else x.permute(0, 2, 3, 1)).numpy()

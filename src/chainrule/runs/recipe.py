@@ -33,12 +33,12 @@ SPLITS = ("train", "validation", "test")
 class Task:
     """What a model must know of its data: the shape of one example, and the classes' names.
 
-    Where there are no classes, centre and spread of the training targets.
+    Where there are no classes, center and spread of the training targets.
     """
 
     shape: tuple[int, ...]
     classes: tuple[str, ...] = ()
-    centre: float = 0.0
+    center: float = 0.0
     spread: float = 1.0
 
     @property
@@ -96,7 +96,7 @@ class Experiment(ABC, Generic[M, D]):
 
     @abstractmethod
     def learn(self, model: M, data: D, folder: Path | None, device: str) -> Generator[Progress]:
-        """Change the model until it has learnt, yielding progress."""
+        """Change the model until it has learned, yielding progress."""
 
     @abstractmethod
     def measure(self, model: M, data: D) -> Figures:
@@ -166,7 +166,7 @@ class Trained(Settings, Experiment[nn.Module]):
                 object.__setattr__(self, name, str(Path(value).resolve()))
 
     def objective(self, data: Splits) -> Objective:
-        """What is minimised; recipes with another loss or with augmentation say so here."""
+        """What is minimized; recipes with another loss or with augmentation say so here."""
         return objective_of(data)
 
     def learn(

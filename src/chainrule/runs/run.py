@@ -1,4 +1,4 @@
-"""A run folder: begin a recipe in it, carry it through, and use what it learnt.
+"""A run folder: begin a recipe in it, carry it through, and use what it learned.
 
     config.json         recipe, settings, versions
     task.json           shape of an example, classes, how to read a user's file
@@ -60,7 +60,7 @@ def begin(
 
 
 def discard(folder: Path) -> None:
-    """Take back a run that was refused before it learnt anything."""
+    """Take back a run that was refused before it learned anything."""
     if (folder / "checkpoints").exists() or (folder / "model.safetensors").exists():
         return
     for name in ("config.json", "task.json", "metrics.jsonl"):
@@ -159,7 +159,7 @@ def open_model(folder: Path) -> tuple[Experiment, nn.Module, Task]:
     if not (folder / "model.safetensors").is_file():
         raise InputError(f"the run in {folder} is not finished; chainrule resume {folder}")
     state = read_json(folder / "task.json")
-    task = Task(tuple(state["shape"]), tuple(state["classes"]), state["centre"], state["spread"])
+    task = Task(tuple(state["shape"]), tuple(state["classes"]), state["center"], state["spread"])
     model = build(recipe, task)
     tensors, _ = checkpoint.load(folder / "model.safetensors")
     try:
@@ -230,7 +230,7 @@ def next_folder(name: str, root: Path = Path("runs")) -> Path:
 
 
 def parameters(model: nn.Module) -> int:
-    """Numbers that were learnt by gradients or, where there are none, by a rule of the model's."""
+    """Numbers that were learned by gradients or, where there are none, by a rule of the model's."""
     by_gradient = sum(p.numel() for p in model.parameters())
     return by_gradient or sum(t.numel() for t in model.buffers() if t.is_floating_point())
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save as serialise
+from safetensors.torch import save as serialize
 from torch import Tensor
 
 from chainrule.errors import InputError
@@ -20,7 +20,7 @@ from chainrule.errors import InputError
 def save(path: Path, tensors: Mapping[str, Tensor], state: Mapping[str, Any] | None = None) -> None:
     """Tensors and state as one file."""
     metadata = {"state": json.dumps(state or {})}  # one key only: their order would be random
-    replace(path, serialise(separate(tensors), metadata))
+    replace(path, serialize(separate(tensors), metadata))
 
 
 def replace(path: Path, content: bytes) -> None:
@@ -74,25 +74,25 @@ def named(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
     return {prefix + name: t for name, t in tensors.items()}
 
 
-def optimiser_tensors(optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:
-    """The optimiser's memory as flat names: `0.exp_avg`."""
+def optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
+    """The optimizer's memory as flat names: `0.exp_avg`."""
     return {
         f"{index}.{key}": value
-        for index, slots in optimiser.state_dict()["state"].items()
+        for index, slots in optimizer.state_dict()["state"].items()
         for key, value in slots.items()
         if isinstance(value, Tensor)
     }
 
 
-def restore_optimiser(optimiser: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> None:
-    """Inverse of `optimiser_tensors`, into an optimiser built from the same settings."""
+def restore_optimizer(optimizer: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> None:
+    """Inverse of `optimizer_tensors`, into an optimizer built from the same settings."""
     state: dict[int, dict[str, Tensor]] = {}
     for name, value in tensors.items():
         index, key = name.split(".", 1)
         state.setdefault(int(index), {})[key] = value
-    optimiser.load_state_dict({**optimiser.state_dict(), "state": state})
+    optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
     # The file keeps no memory layout; a fused kernel needs that of the parameter.
-    for parameter, slots in optimiser.state.items():
+    for parameter, slots in optimizer.state.items():
         for key, value in slots.items():
             if isinstance(value, Tensor) and value.shape == parameter.shape:
                 slots[key] = torch.empty_like(parameter, dtype=value.dtype).copy_(value)

@@ -130,17 +130,17 @@ def check_monitor(settings: Settings, validated: bool, objective: Objective) -> 
 
 
 def check_batches(model: nn.Module, examples: int, settings: Settings) -> None:
-    """There is something to learn, and batch normalisation never meets a batch of one."""
+    """There is something to learn, and batch normalization never meets a batch of one."""
     if not any(p.requires_grad for p in model.parameters()):
         raise InputError(f"{type(model).__name__} has no parameters that a gradient could change")
-    normalised = normalises_batches(model)
-    if normalised and 1 in (settings.batch_size, examples % settings.batch_size or 2):
+    normalized = normalizes_batches(model)
+    if normalized and 1 in (settings.batch_size, examples % settings.batch_size or 2):
         raise InputError(
-            f"batch normalisation cannot learn from a batch of one example, the last of {examples} "
+            f"batch normalization cannot learn from a batch of one example, the last of {examples} "
             f"in batches of {settings.batch_size}; choose another --batch-size"
         )
 
 
-def normalises_batches(model: nn.Module) -> bool:
+def normalizes_batches(model: nn.Module) -> bool:
     """Whether some layer looks at all examples of a batch at once."""
     return any(hasattr(part, "running_mean") for part in model.modules())

@@ -1,7 +1,7 @@
 """The training loop: a generator of progress over any module and any tensors.
 
     for every epoch e        order = permutation of (seed, e)
-        for every batch t    g = ∇ mean loss,   θ ← optimiser(θ, g, η(t))
+        for every batch t    g = ∇ mean loss,   θ ← optimizer(θ, g, η(t))
         validate, keep the best weights, stop when patience runs out
 
 Between two `yield`s the state is whole, so the caller may stop, save or look at any of them. What
@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from chainrule.errors import InputError
 from chainrule.learning.averaging import MovingAverage
 from chainrule.learning.losses import uniform_cross_entropy
-from chainrule.learning.optimizers import optimiser as make_optimiser
+from chainrule.learning.optimizers import optimizer as make_optimizer
 from chainrule.learning.penalties import shrink
 from chainrule.learning.schedules import schedule
 from chainrule.learning.tasks import CLASSES, Objective
@@ -109,11 +109,11 @@ def carried_out(
 def make_state(model: nn.Module, job: Job) -> State:
     """The state before the first step."""
     settings = job.settings
-    optimiser = make_optimiser(
-        settings.optimiser, model.parameters(), settings.learning_rate, settings.weight_decay
+    optimizer = make_optimizer(
+        settings.optimizer, model.parameters(), settings.learning_rate, settings.weight_decay
     )
     average = MovingAverage(settings.averaging) if settings.averaging else None
-    return State(model, optimiser, average=average, origin=origin(settings, job.train))
+    return State(model, optimizer, average=average, origin=origin(settings, job.train))
 
 
 def train(*arguments: object, **options: object) -> list[dict[str, int | float]]:
@@ -205,7 +205,7 @@ def batches(state: State, job: Job) -> Iterator[None]:
     for rows in order.split(settings.batch_size)[state.step :]:
         t = state.epoch * steps + state.step
         reseed(settings.seed, t, on_cpu)
-        for group in state.optimiser.param_groups:
+        for group in state.optimizer.param_groups:
             group["lr"] = settings.learning_rate * rate(t / (settings.epochs * steps))
         pending.append((update(state, job, rows), len(rows)))
         state.step += 1
@@ -218,8 +218,8 @@ def batches(state: State, job: Job) -> Iterator[None]:
 
 
 def update(state: State, job: Job, rows: Tensor) -> Tensor:
-    """One step of the optimiser on these rows; returns their mean loss before the step."""
-    state.optimiser.zero_grad(set_to_none=True)
+    """One step of the optimizer on these rows; returns their mean loss before the step."""
+    state.optimizer.zero_grad(set_to_none=True)
     parts = rows.chunk(job.settings.accumulate) if job.settings.accumulate > 1 else (rows,)
     shares = [share_of_loss(job, part, rows) for part in parts]
     value = shares[0] if len(shares) == 1 else torch.stack(shares).sum()
@@ -232,9 +232,9 @@ def descend(state: State, job: Job, value: Tensor) -> None:
     if job.settings.clip:
         nn.utils.clip_grad_norm_(state.model.parameters(), job.settings.clip)
     if job.device.type != "cpu" or math.isfinite(value.item()):
-        state.optimiser.step()
+        state.optimizer.step()
         if job.settings.lasso:
-            rate = state.optimiser.param_groups[0]["lr"]
+            rate = state.optimizer.param_groups[0]["lr"]
             shrink(state.model.parameters(), rate * job.settings.lasso)
         if state.average is not None:
             state.average.update(state.model)
@@ -251,7 +251,7 @@ def share_of_loss(job: Job, part: Tensor, rows: Tensor) -> Tensor:
         output = job.forward(*inputs)
     if job.settings.precision == "mixed":
         output = output.float()
-    losses = objective.minimised(output, *targets)
+    losses = objective.minimized(output, *targets)
     if smoothing := job.settings.label_smoothing:
         losses = (1 - smoothing) * losses + smoothing * uniform_cross_entropy(output)
     losses = sum(terms, losses)

@@ -104,7 +104,7 @@ def fit_passages(
     state = make_state(model, job)
     own = ("context", "epoch_steps", "last_rate", "beta_2")
     state.origin = origin(settings, job.train) | {name: getattr(settings, name) for name in own}
-    for group in state.optimiser.param_groups:
+    for group in state.optimizer.param_groups:
         if "betas" in group:
             group["betas"] = (group["betas"][0], settings.beta_2)
     tokens = settings.batch_size * settings.context
@@ -156,7 +156,7 @@ def passages(state: State, job: Job) -> Iterator[None]:
         t = state.epoch * steps + state.step
         reseed(settings.seed, t, on_cpu)
         share = last + (1 - last) * rate(t / (settings.epochs * steps))
-        for group in state.optimiser.param_groups:
+        for group in state.optimizer.param_groups:
             group["lr"] = settings.learning_rate * share
         starts = torch.randint(len(x) - job.context + 1, (settings.batch_size, 1), device=x.device)
         places = starts + within
@@ -171,8 +171,8 @@ def passages(state: State, job: Job) -> Iterator[None]:
 
 
 def update(state: State, job: Job, x: Tensor, y: Tensor) -> Tensor:
-    """One step of the optimiser on these passages; returns their mean loss before the step."""
-    state.optimiser.zero_grad(set_to_none=True)
+    """One step of the optimizer on these passages; returns their mean loss before the step."""
+    state.optimizer.zero_grad(set_to_none=True)
     x, y = x.to(job.device), y.to(job.device)
     with devices.autocast(job.device, job.settings.precision):
         logits = job.forward(x)

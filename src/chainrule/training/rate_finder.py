@@ -1,6 +1,6 @@
 """Which learning rate: try them all once, from far too small to far too large.
 
-    η_t = η_0 (η_T / η_0)^{t/T},   one step of the optimiser at each rate, the loss noted before it
+    η_t = η_0 (η_T / η_0)^{t/T},   one step of the optimizer at each rate, the loss noted before it
 
 The loss falls where a rate is useful and shoots up where it is too large; a good rate lies a little
 below the steepest descent's end. A copy of the model is trained, the model itself is untouched.
@@ -58,7 +58,7 @@ def find_rate(
     with devices.prepared(job.device, threads):
         for t in range(steps):
             rate = lowest * (highest / lowest) ** (t / (steps - 1))
-            for group in state.optimiser.param_groups:
+            for group in state.optimizer.param_groups:
                 group["lr"] = rate
             epoch, batch = divmod(t, job.steps)
             order = permutation(len(train[0]), settings.seed, epoch)

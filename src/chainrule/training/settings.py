@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from chainrule.errors import InputError
-from chainrule.learning.optimizers import OPTIMISERS
+from chainrule.learning.optimizers import OPTIMIZERS
 from chainrule.learning.schedules import SCHEDULES
 from chainrule.registry import unknown
 
@@ -21,7 +21,7 @@ class Settings:
     """Passes over the training data."""
     batch_size: int = 128
     """Examples per update."""
-    optimiser: str = "adam"
+    optimizer: str = "adam"
     """gd, sgd, momentum, nesterov, adagrad, rmsprop, adam, adamw or lion."""
     learning_rate: float = 1e-3
     """Step size η, the peak of the schedule."""
@@ -60,7 +60,7 @@ class Settings:
             if getattr(self, field) >= 1:
                 raise InputError(f"{flag(field)} must be below 1, got {getattr(self, field)}")
         for what, name, known in (
-            ("optimiser", self.optimiser, OPTIMISERS),
+            ("optimizer", self.optimizer, OPTIMIZERS),
             ("schedule", self.schedule, SCHEDULES),
             ("precision", self.precision, ("full", "mixed")),
             ("kind of class weights", self.class_weights, ("none", "balanced")),

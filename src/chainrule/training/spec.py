@@ -52,7 +52,7 @@ def prepare(
     train = with_long_labels(train, objective.inputs)
     validation = validation and with_long_labels(validation, objective.inputs)
     for name, split, loss in (
-        ("training", train, objective.minimised),
+        ("training", train, objective.minimized),
         ("validation", validation, objective.loss),
     ):
         if split is not None:

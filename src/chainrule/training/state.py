@@ -27,7 +27,7 @@ class State:
     """
 
     model: nn.Module
-    optimiser: Optimizer
+    optimizer: Optimizer
     epoch: int = 0
     step: int = 0
     total_loss: float = 0.0
@@ -81,7 +81,7 @@ class State:
         tensors = (
             checkpoint.named(self.model.state_dict(), "model.")
             | checkpoint.named(self.best_weights, "best.")
-            | checkpoint.named(checkpoint.optimiser_tensors(self.optimiser), "optimiser.")
+            | checkpoint.named(checkpoint.optimizer_tensors(self.optimizer), "optimizer.")
         )
         if self.average is not None:
             tensors |= checkpoint.named(self.average.state(), "average.")
@@ -106,7 +106,7 @@ class State:
             raise InputError(
                 f"the checkpoint in {folder} belongs to another model: {reason}"
             ) from None
-        checkpoint.restore_optimiser(self.optimiser, checkpoint.part(tensors, "optimiser."))
+        checkpoint.restore_optimizer(self.optimizer, checkpoint.part(tensors, "optimizer."))
         self.best_weights = checkpoint.part(tensors, "best.")
         self.carried = checkpoint.part(tensors, "carried.")
         if self.average is not None:

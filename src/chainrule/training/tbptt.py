@@ -1,7 +1,7 @@
 """Truncated backpropagation through time: one long text, read by many streams at once.
 
     the text is cut into B streams of equal length, and step t reads the next T tokens of each:
-    ŷ, z = model.advance(x, z),   g = ∇ mean loss,   θ ← optimiser(θ, g, η(t)),   z without its past
+    ŷ, z = model.advance(x, z),   g = ∇ mean loss,   θ ← optimizer(θ, g, η(t)),   z without its past
 
 The gradient reaches back T tokens at most, the state z much further: it is handed from step to step
 and begins at zero in every epoch. What is left over when B · T does not divide the text is skipped,
@@ -134,7 +134,7 @@ def pieces(state: State, job: Job) -> Iterator[None]:
     while state.step < steps:
         t = state.epoch * steps + state.step
         reseed(settings.seed, t, on_cpu)
-        for group in state.optimiser.param_groups:
+        for group in state.optimizer.param_groups:
             group["lr"] = settings.learning_rate * rate(t / (settings.epochs * steps))
         part = slice(state.step * job.piece, (state.step + 1) * job.piece)
         pending.append((update(state, job, x[:, part], y[:, part]), streams))
@@ -148,8 +148,8 @@ def pieces(state: State, job: Job) -> Iterator[None]:
 
 
 def update(state: State, job: Job, x: Tensor, y: Tensor) -> Tensor:
-    """One step of the optimiser on these pieces; returns their mean loss before the step."""
-    state.optimiser.zero_grad(set_to_none=True)
+    """One step of the optimizer on these pieces; returns their mean loss before the step."""
+    state.optimizer.zero_grad(set_to_none=True)
     before = tuple(state.carried.values()) or None
     with devices.autocast(job.device, job.settings.precision):
         logits, after = state.model.advance(x, before)  # type: ignore[operator]

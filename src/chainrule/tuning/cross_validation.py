@@ -151,9 +151,9 @@ def one_by_one(
     total, done = len(points) * len(rows), 0
     for place, point in enumerate(points):
         objective = point.objective(pool.data)
-        for k, (learnt, held) in enumerate(rows):
+        for k, (learned, held) in enumerate(rows):
             own = replace(alone(point), seed=point.seed + k)
-            train, validation = (tuple(t[r] for t in pool.rows) for r in (learnt, held))
+            train, validation = (tuple(t[r] for t in pool.rows) for r in (learned, held))
             history: list[Record] = []
             try:
                 steps = fit(build(own, pool.task), train, validation, own, objective, device="cpu")

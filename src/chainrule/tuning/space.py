@@ -149,12 +149,12 @@ def default_space(recipe: Trained, classes: bool) -> list[Dimension]:
             largest = max(value, default=0.0) if several else value
             space.append(Dimension(field, float, several, high=max(0.8, largest)))
         elif field == "hidden" and several and kind is int and value:
-            texts = tuple(",".join(map(str, widths)) for widths in neighbours(value))
+            texts = tuple(",".join(map(str, widths)) for widths in neighbors(value))
             space.append(Dimension(field, int, True, texts))
     return space
 
 
-def neighbours(hidden: tuple[int, ...]) -> list[tuple[int, ...]]:
+def neighbors(hidden: tuple[int, ...]) -> list[tuple[int, ...]]:
     """The widths themselves, half and twice as wide, one layer more and one less."""
     near = [
         hidden,

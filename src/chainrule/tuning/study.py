@@ -52,7 +52,7 @@ def patient(url: str) -> dict[str, Any]:
     return {"connect_args": {"timeout": 120}} if url.startswith("sqlite") else {}
 
 
-def open_study(place: str, plan: dict[str, Any], maximise: bool, prunes: bool) -> "Study":
+def open_study(place: str, plan: dict[str, Any], maximize: bool, prunes: bool) -> "Study":
     """The study at a path or address, made if there is none; it must have the same plan."""
     optuna = optuna_or_refuse()
     if "://" not in place and Path(place).is_dir():
@@ -63,7 +63,7 @@ def open_study(place: str, plan: dict[str, Any], maximise: bool, prunes: bool) -
             storage=optuna.storages.RDBStorage(url, engine_kwargs=patient(url)),
             study_name=NAME,
             load_if_exists=True,
-            direction="maximize" if maximise else "minimize",
+            direction="maximize" if maximize else "minimize",
             pruner=optuna.pruners.MedianPruner() if prunes else optuna.pruners.NopPruner(),
         )
     except Exception as error:  # whatever the database driver raises

@@ -3,7 +3,7 @@
     P(edge between m and n) = p_in if both are of one group, else p_out
     x_m = e_group(m) + σ noise
 
-A thousand nodes, 14 neighbours within the group and 6 outside it on average, features of so much
+A thousand nodes, 14 neighbors within the group and 6 outside it on average, features of so much
 noise that without the graph half of the nodes are taken for another group. 40 nodes have a label in
 training, 300 are for validation, drawn by the seed, and 500 for the test.
 """
@@ -21,14 +21,14 @@ from chainrule.graphs import Graph, undirected
 ABOUT = About(
     task="classification",
     source="generated",
-    licence="public domain",
+    license="public domain",
     citation="Holland, Laskey and Leinhardt (1983), Stochastic Blockmodels: First Steps",
     shapes="x (n,) node numbers; y 4 classes; 40 / 300 / 500; graph 1,000 nodes, 4 features",
 )
 GROUPS, NODES = 4, 1000
-WITHIN, WITHOUT = 14.0, 6.0  # mean neighbours of a node
+WITHIN, WITHOUT = 14.0, 6.0  # mean neighbors of a node
 NOISE = 1.0
-LABELLED, VALIDATED, TESTED = 40, 300, 500
+LABELED, VALIDATED, TESTED = 40, 300, 500
 
 
 def load(folder: Path | None = None, seed: int = 0) -> GraphSplits:
@@ -40,9 +40,9 @@ def load(folder: Path | None = None, seed: int = 0) -> GraphSplits:
     x = torch.eye(GROUPS)[labels] + NOISE * torch.randn(NODES, GROUPS, generator=generator)
     graph = Graph(x, block_edges(labels, rates, generator))
     rest, tested = draw(labels, TESTED, TEST_SEED)
-    others, labelled = draw(labels[rest], LABELLED, TEST_SEED)
+    others, labeled = draw(labels[rest], LABELED, TEST_SEED)
     _, validated = draw(labels[rest[others]], VALIDATED, seed)
-    parts = rest[labelled], rest[others][validated], tested
+    parts = rest[labeled], rest[others][validated], tested
     return split(graph, labels, parts, tuple(f"group {k + 1}" for k in range(GROUPS)))
 
 

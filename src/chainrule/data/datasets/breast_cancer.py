@@ -12,10 +12,10 @@ from chainrule.data.splits import About, Splits
 ABOUT = About(
     task="classification",
     source="scikit-learn, sklearn.datasets.load_breast_cancer (UCI 17)",
-    licence="CC BY 4.0",
+    license="CC BY 4.0",
     citation="Street, Wolberg and Mangasarian (1993), Nuclear feature extraction for breast tumor "
     "diagnosis",
-    shapes="x (n, 30) standardised; y benign, malignant; 341 / 114 / 114",
+    shapes="x (n, 30) standardized; y benign, malignant; 341 / 114 / 114",
 )
 
 

@@ -1,6 +1,6 @@
-"""CIFAR-10: 60,000 small colour photographs of ten kinds of things.
+"""CIFAR-10: 60,000 small color photographs of ten kinds of things.
 
-Colour images of 32×32 in [0, 1], red, green and blue in this order. The official 10,000 test images
+Color images of 32×32 in [0, 1], red, green and blue in this order. The official 10,000 test images
 are the test split; the seed draws the validation split out of the 50,000 others. Read from the
 official binary archive, or from its six files where they lie unpacked; never from the pickled one.
 """
@@ -20,7 +20,7 @@ from chainrule.data.splits import About, Split, Splits, draw
 ABOUT = About(
     task="classification",
     source="https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz",
-    licence="not stated by the publishers",
+    license="not stated by the publishers",
     citation="Krizhevsky (2009), Learning Multiple Layers of Features from Tiny Images",
     shapes="x (n, 3, 32, 32) in [0, 1]; y 10 classes; 45,000 / 5,000 / 10,000",
 )

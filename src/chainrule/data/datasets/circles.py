@@ -1,4 +1,4 @@
-"""Two circles, one inside the other: solved by the distance from the centre.
+"""Two circles, one inside the other: solved by the distance from the center.
 
 The points are drawn once for all; the seed draws the validation split.
 """

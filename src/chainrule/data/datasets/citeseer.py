@@ -2,7 +2,7 @@
 
 Papers are nodes, citations edges in both directions. A node's features are the words of a list of
 3,703 that occur in it, divided by their number; its class is the field. 48 papers have no
-neighbour, 15 of which have no words and no class either. The published split: 20 training papers of
+neighbor, 15 of which have no words and no class either. The published split: 20 training papers of
 each field, 500 for validation, 1,000 for the test; `seed` moves nothing.
 """
 

@@ -13,7 +13,7 @@ from chainrule.data.splits import Splits
 ABOUT = about(
     "classification",
     "Default",
-    "x (n, 4): student one-hot, balance and income standardised; y No, Yes; 6,000 / 2,000 / 2,000",
+    "x (n, 4): student one-hot, balance and income standardized; y No, Yes; 6,000 / 2,000 / 2,000",
 )
 CHECKSUM = "d113590204485565bdd692b2d8430e7c2fcc72ec323df92314a745c99a0eefe9"
 

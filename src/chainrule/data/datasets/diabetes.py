@@ -12,9 +12,9 @@ from chainrule.data.splits import About, Splits
 ABOUT = About(
     task="regression",
     source="scikit-learn, sklearn.datasets.load_diabetes",
-    licence="BSD 3-Clause (package scikit-learn)",
+    license="BSD 3-Clause (package scikit-learn)",
     citation="Efron, Hastie, Johnstone and Tibshirani (2004), Least angle regression",
-    shapes="x (n, 10) standardised; y progression from 25 to 346; 266 / 88 / 88",
+    shapes="x (n, 10) standardized; y progression from 25 to 346; 266 / 88 / 88",
 )
 
 

@@ -1,8 +1,8 @@
-"""Digit scenes: MNIST digits on textured ground, every pixel labelled ground or ink.
+"""Digit scenes: MNIST digits on textured ground, every pixel labeled ground or ink.
 
-Grey images of 48×48 in [0, 1] with two to four digits, each turned and enlarged a little. The
-ground is a random mixture of waves, stripes and clouds. The ink is of one grey, brighter than the
-mean of the ground in half of the scenes and darker in the others, and often a grey that the ground
+Gray images of 48×48 in [0, 1] with two to four digits, each turned and enlarged a little. The
+ground is a random mixture of waves, stripes and clouds. The ink is of one gray, brighter than the
+mean of the ground in half of the scenes and darker in the others, and often a gray that the ground
 has too, so that no threshold finds it. A little noise lies on everything.
 
     x = ink where y = 1, ground where y = 0
@@ -37,7 +37,7 @@ WAVES, FASTEST = 4, 6.0  # waves in a ground, and their most cycles per side
 ABOUT = About(
     task="segmentation",
     source=MNIST.source,
-    licence=MNIST.licence,
+    license=MNIST.license,
     citation=MNIST.citation,
     shapes="x (n, 1, 48, 48) in [0, 1]; y (n, 48, 48) 2 classes; 8,000 / 1,000 / 1,000",
 )

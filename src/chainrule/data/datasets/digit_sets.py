@@ -25,7 +25,7 @@ from chainrule.registry import unknown
 ABOUT = About(
     task="regression",
     source=MNIST.source,
-    licence=MNIST.licence,
+    license=MNIST.license,
     citation=MNIST.citation,
     shapes="x (n, 20) places of digits, -1 for none; y numbers; 50,000 / 2,000 / 2,000",
 )
@@ -55,9 +55,9 @@ def load(
     rest, held = draw(labels[:training], held_digits, seed)
     tested = torch.arange(training, len(labels))
     return DigitSets(
-        labelled(sets(rest, (1, LARGEST), TRAINING, TEST_SEED), labels, target),
-        labelled(sets(held, (1, LARGEST), VALIDATION, TEST_SEED + 1), labels, target),
-        labelled(sets(tested, (PLACES, PLACES), TESTED, TEST_SEED + 2), labels, target),
+        labeled(sets(rest, (1, LARGEST), TRAINING, TEST_SEED), labels, target),
+        labeled(sets(held, (1, LARGEST), VALIDATION, TEST_SEED + 1), labels, target),
+        labeled(sets(tested, (PLACES, PLACES), TESTED, TEST_SEED + 2), labels, target),
         images=torch.from_numpy(images),
         labels=labels,
     )
@@ -94,7 +94,7 @@ def twice(rows: Int[Tensor, "rows columns"]) -> Int[Tensor, " again"]:
     return (rows.sort(1).values.diff(dim=1) == 0).any(1).nonzero()[:, 0]
 
 
-def labelled(places: Int[Tensor, "n size"], labels: Int[Tensor, " digits"], target: str) -> Split:
+def labeled(places: Int[Tensor, "n size"], labels: Int[Tensor, " digits"], target: str) -> Split:
     """The sets with the sum or the maximum of their digits; what is not there counts as 0."""
     digits = labels[places.clamp_min(0)] * (places >= 0)
     return Split(places, TARGETS[target](digits).float())
@@ -103,5 +103,5 @@ def labelled(places: Int[Tensor, "n size"], labels: Int[Tensor, " digits"], targ
 def of_size(data: DigitSets, size: int, number: int, target: str = "sum") -> DigitSets:
     """The same with other test sets: all of this size, made of MNIST's test digits."""
     tested = torch.arange(FILES["train-labels-idx1-ubyte.gz"][0], len(data.labels))
-    test = labelled(sets(tested, (size, size), number, TEST_SEED + 3), data.labels, target)
+    test = labeled(sets(tested, (size, size), number, TEST_SEED + 3), data.labels, target)
     return replace(data, test=test)

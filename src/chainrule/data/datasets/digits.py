@@ -1,6 +1,6 @@
 """Digits: 1,797 small handwritten digits, part of scikit-learn.
 
-Grey images of 8×8 in [0, 1], ink bright on dark, from the upper edge
+Gray images of 8×8 in [0, 1], ink bright on dark, from the upper edge
 to the lower. The 360 test digits are drawn once for all, in
 proportion to the classes; the seed draws the 237 validation digits.
 """
@@ -15,7 +15,7 @@ from chainrule.data.splits import About, Splits, three_way
 ABOUT = About(
     task="classification",
     source="scikit-learn, sklearn.datasets.load_digits (UCI 80)",
-    licence="CC BY 4.0",
+    license="CC BY 4.0",
     citation="Alpaydin and Kaynak (1998), Optical recognition of handwritten digits",
     shapes="x (n, 1, 8, 8) in [0, 1]; y 10 classes; 1,200 / 237 / 360",
 )

@@ -22,7 +22,7 @@ from chainrule.data.text.vocabulary import UNKNOWN, padded, word_vocabulary
 ABOUT = About(
     task="tagging",
     source="https://raw.githubusercontent.com/UniversalDependencies/UD_English-EWT/master/",
-    licence="CC BY-SA 4.0",
+    license="CC BY-SA 4.0",
     citation="Silveira, Dozat, de Marneffe, Bowman, Connor, Bauer and Manning (2014), A Gold "
     "Standard Dependency Corpus for English",
     shapes="x (n, 159) words; y (n, 159) tags; 12,544 / 2,001 / 2,077",

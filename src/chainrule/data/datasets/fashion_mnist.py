@@ -1,6 +1,6 @@
 """Fashion-MNIST: 70,000 pictures of clothing.
 
-Grey images of 28×28 in [0, 1], the article bright on dark; a harder MNIST of the same shape. The
+Gray images of 28×28 in [0, 1], the article bright on dark; a harder MNIST of the same shape. The
 official 10,000 test pictures are the test split; the seed draws the validation split out of the
 60,000 others.
 """
@@ -13,7 +13,7 @@ from chainrule.data.splits import About, Splits
 ABOUT = About(
     task="classification",
     source="http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/",
-    licence="MIT",
+    license="MIT",
     citation="Xiao, Rasul and Vollgraf (2017), Fashion-MNIST, arXiv:1708.07747",
     shapes="x (n, 1, 28, 28) in [0, 1]; y 10 classes; 55,000 / 5,000 / 10,000",
 )

@@ -14,7 +14,7 @@ from chainrule.data.splits import Splits
 ABOUT = about(
     "regression",
     "Hitters",
-    "x (n, 22): 16 standardised numbers, 3 one-hot words; y salary; 140 / 35 / 88",
+    "x (n, 22): 16 standardized numbers, 3 one-hot words; y salary; 140 / 35 / 88",
 )
 CHECKSUM = "ebf7b9dff89366b0544fea09c0ac2df9abdbf5b4ce8d96651316c2c12793d952"
 COLUMNS = (

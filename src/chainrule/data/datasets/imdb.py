@@ -27,7 +27,7 @@ from chainrule.data.text.vocabulary import SPECIAL, UNKNOWN, Vocabulary, words
 ABOUT = About(
     task="classification",
     source="http://ai.stanford.edu/~amaas/data/sentiment/aclImdb_v1.tar.gz",
-    licence="not stated by the publishers",
+    license="not stated by the publishers",
     citation="Maas, Daly, Pham, Huang, Ng and Potts (2011), Learning Word Vectors for Sentiment "
     "Analysis",
     shapes="x (n, 400) words; y negative or positive; 20,000 / 5,000 / 25,000",
@@ -144,7 +144,7 @@ def tokens_of_test(path: Path) -> np.ndarray:
 
 def ranked(path: Path, part: str) -> np.ndarray:
     """All words of a part, the most frequent first, equally frequent ones by alphabet."""
-    counts = Counter(word for text, _ in reviews(path, part) for word in tokenised(text))
+    counts = Counter(word for text, _ in reviews(path, part) for word in tokenized(text))
     return np.array(sorted(counts, key=lambda word: (-counts[word], word)))
 
 
@@ -154,12 +154,12 @@ def ranks(path: Path, part: str) -> np.ndarray:
     number = {word: rank for rank, word in enumerate(known.tolist())}
     flat: list[int] = []
     for text, label in reviews(path, part):
-        flat.extend(number[word] for word in tokenised(text))
+        flat.extend(number[word] for word in tokenized(text))
         flat.append(-1 - label)
     return np.array(flat, np.int32)
 
 
-def tokenised(text: str) -> list[str]:
+def tokenized(text: str) -> list[str]:
     return [word[:LONGEST] for word in words(text.replace("<br />", " "))]
 
 

@@ -1,4 +1,4 @@
-"""Joined parts: tables, lamps, mugs and rockets of simple solids, each point labelled by its part.
+"""Joined parts: tables, lamps, mugs and rockets of simple solids, each point labeled by its part.
 
     table     a box as top, four cylinders as legs
     lamp      a disc as base, a cylinder as pole, a cone as shade
@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from jaxtyping import Float, Int
 
-from chainrule.data.readers.point_encoders import PointEncoder, normalised
+from chainrule.data.readers.point_encoders import PointEncoder, normalized
 from chainrule.data.solids import (
     Surface,
     box,
@@ -37,7 +37,7 @@ from chainrule.data.splits import TEST_SEED, About, Split, Splits, draw
 ABOUT = About(
     task="segmentation",
     source="generated",
-    licence="none needed",
+    license="none needed",
     citation="Yi et al. (2016), A Scalable Active Framework for Region Annotation in 3D Shapes",
     shapes="x (n, 512, 3) in [-1, 1]; y (n, 512) 10 parts; 1,600 / 400 / 400",
 )
@@ -85,7 +85,7 @@ def sampled(
     """Points of all parts in random order, the object turned and scaled into the cube."""
     drawn = shared_out(tuple(parts.values()), POINTS, generator)
     y = np.repeat([CLASSES.index(name) for name in parts], [len(points) for points in drawn])
-    x = normalised(np.concatenate(drawn) @ turned(generator.uniform(0, 2 * pi)))
+    x = normalized(np.concatenate(drawn) @ turned(generator.uniform(0, 2 * pi)))
     order = generator.permutation(POINTS)
     return x[order].astype(np.float32), y[order].astype(np.int64)
 

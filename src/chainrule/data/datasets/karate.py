@@ -18,7 +18,7 @@ from chainrule.graphs import from_networkx
 ABOUT = About(
     task="classification",
     source="networkx.karate_club_graph",
-    licence="BSD (package networkx)",
+    license="BSD (package networkx)",
     citation="Zachary (1977), An Information Flow Model for Conflict and Fission in Small Groups",
     shapes="x (n,) node numbers; y 2 classes; 2 / 8 / 22; graph 34 nodes, 34 features, 78 edges",
 )

@@ -1,6 +1,6 @@
 """MNIST: 70,000 handwritten digits.
 
-Grey images of 28×28 in [0, 1], ink bright on dark. The official 10,000 test digits are the test
+Gray images of 28×28 in [0, 1], ink bright on dark. The official 10,000 test digits are the test
 split; the seed draws the validation split out of the 60,000 others.
 """
 
@@ -12,7 +12,7 @@ from chainrule.data.splits import About, Splits
 ABOUT = About(
     task="classification",
     source="https://ossci-datasets.s3.amazonaws.com/mnist/",
-    licence="CC BY-SA 3.0",
+    license="CC BY-SA 3.0",
     citation="LeCun, Cortes and Burges (1998), The MNIST database of handwritten digits",
     shapes="x (n, 1, 28, 28) in [0, 1]; y 10 classes; 55,000 / 5,000 / 10,000",
 )

@@ -22,7 +22,7 @@ from chainrule.data.splits import TEST_SEED, About, Split, Splits, draw
 ABOUT = About(
     task="classification",
     source=MNIST.source,
-    licence=MNIST.licence,
+    license=MNIST.license,
     citation=MNIST.citation,
     shapes="x (n, 128, 2) in [-1, 1]; y 10 classes; 55,000 / 5,000 / 10,000",
 )

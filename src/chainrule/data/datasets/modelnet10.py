@@ -3,7 +3,7 @@
 A cloud has 1,024 points in the cube [-1, 1]³, the third axis pointing up. Read from the official
 archive of meshes, points are drawn on the faces, uniform by area, with normals where asked for.
 Where there is the file of voxels instead (occupancy of 30³ cells, of which an object fills 24³),
-they are the middles of filled cells that have an empty neighbour; 8 empty grids are left out. The
+they are the middles of filled cells that have an empty neighbor; 8 empty grids are left out. The
 authors' 908 test shapes are the test split; the seed draws the validation split out of the others.
 """
 
@@ -23,7 +23,7 @@ from chainrule.errors import InputError
 ABOUT = About(
     task="classification",
     source="http://vision.princeton.edu/projects/2014/3DShapeNets/ModelNet10.zip",
-    licence="for academic use; the copyright of a model stays with its author",
+    license="for academic use; the copyright of a model stays with its author",
     citation="Wu et al. (2015), 3D ShapeNets: A Deep Representation for Volumetric Shapes, CVPR",
     shapes="x (n, 1024, 3) in [-1, 1], or (n, 1024, 6); y 10 classes; 3,591 / 400 / 908",
 )

@@ -29,7 +29,7 @@ from chainrule.data.text.vocabulary import (
 ABOUT = About(
     task="translation",
     source="https://raw.githubusercontent.com/multi30k/dataset/master/data/task1/raw/",
-    licence="CC BY-NC-SA 4.0",
+    license="CC BY-NC-SA 4.0",
     citation="Elliott, Frank, Sima'an and Specia (2016), Multi30K: Multilingual English-German "
     "Image Descriptions",
     shapes="x (n, 44) German words; y (n, 42) English words; 29,000 / 1,014 / 1,000",

@@ -3,7 +3,7 @@
 Daily return, log volume and log volatility from 1962 to 1986; x holds the five days before, oldest
 first, y the log volume of the day. The book's split is in time: 1980 onwards is the test split.
 Validation is the last fifth of the training period, so the future never leaks into the past; the
-seed has nothing to draw. All values are standardised by the days before validation.
+seed has nothing to draw. All values are standardized by the days before validation.
 """
 
 from pathlib import Path

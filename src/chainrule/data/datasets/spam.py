@@ -1,6 +1,6 @@
 """Spam: 4,601 e-mails as frequencies of words and characters.
 
-57 features, taken through log(x + 0.1) as in ESL 9.1.2 and standardised. The authors' 1,536 test
+57 features, taken through log(x + 0.1) as in ESL 9.1.2 and standardized. The authors' 1,536 test
 e-mails are the test split; the seed draws 230 e-mails for validation out of the 3,065 others.
 """
 
@@ -15,9 +15,9 @@ from chainrule.data.splits import About, Splits
 ABOUT = About(
     task="classification",
     source="https://hastie.su.domains/ElemStatLearn/datasets/",
-    licence="CC BY 4.0 (UCI 94)",
+    license="CC BY 4.0 (UCI 94)",
     citation="Hopkins, Reeber, Forman and Suermondt (1999), Spambase, UCI",
-    shapes="x (n, 57) standardised; y email, spam; 2,835 / 230 / 1,536",
+    shapes="x (n, 57) standardized; y email, spam; 2,835 / 230 / 1,536",
 )
 ROWS, TESTED = 4_601, 1_536
 WORDS = (

@@ -25,7 +25,7 @@ from chainrule.data.text.vocabulary import BEGIN, UNKNOWN, WORD, Vocabulary, pad
 ABOUT = About(
     task="questions",
     source="https://rajpurkar.github.io/SQuAD-explorer/dataset/",
-    licence="CC BY-SA 4.0",
+    license="CC BY-SA 4.0",
     citation="Rajpurkar, Zhang, Lopyrev and Liang (2016), SQuAD: 100,000+ Questions for Machine "
     "Comprehension of Text",
     shapes="x (n, 400) words of question and passage; y (n, 2) first and last word of the answer; "

@@ -19,7 +19,7 @@ ABOUT = About(
     task="language",
     source="https://raw.githubusercontent.com/karpathy/char-rnn/master/data/tinyshakespeare/"
     "input.txt",
-    licence="public domain",
+    license="public domain",
     citation="Karpathy (2015), The Unreasonable Effectiveness of Recurrent Neural Networks",
     shapes="x (n,) characters; y (n,) the next ones; 1,003,853 / 55,769 / 55,769",
 )

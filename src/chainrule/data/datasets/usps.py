@@ -1,6 +1,6 @@
 """USPS zip codes: 9,298 digits cut from envelopes.
 
-Grey images of 16×16, ink bright on dark, moved from the published [-1, 1] to [0, 1]. The authors'
+Gray images of 16×16, ink bright on dark, moved from the published [-1, 1] to [0, 1]. The authors'
 2,007 test digits are the test split; the seed draws the 1,000 validation digits out of the 7,291
 others.
 """
@@ -17,7 +17,7 @@ from chainrule.data.splits import About, Split, Splits, hold_out
 ABOUT = About(
     task="classification",
     source="https://hastie.su.domains/ElemStatLearn/datasets/",
-    licence="not stated by the publishers",
+    license="not stated by the publishers",
     citation="Hastie, Tibshirani and Friedman (2009), The Elements of Statistical Learning, 11.7",
     shapes="x (n, 1, 16, 16) in [0, 1]; y 10 classes; 6,291 / 1,000 / 2,007",
 )

@@ -29,11 +29,11 @@ INK = 0.3  # a pixel of this share of the strongest ink is ink; JPEG's ripples a
 class ImageEncoder:
     """A PNG or JPEG as one picture of (1, channels, size, size) in [0, 1].
 
-    The picture is centred on a square of its border's median colour, then resized.
+    The picture is centered on a square of its border's median color, then resized.
     invert_bright: dark ink on bright paper becomes bright ink on dark, as in the digit sets.
     margin: the share of the frame left empty on each side of the ink, which is what is brighter
         than the paper after that. Its paper becomes 0 and its strongest stroke 1; within the margin
-        its centre of mass is moved to the middle. None takes the whole picture, as of photographs.
+        its center of mass is moved to the middle. None takes the whole picture, as of photographs.
     """
 
     size: int
@@ -164,13 +164,13 @@ def _ink(path: str | Path, pixels: np.ndarray, paper: np.ndarray) -> np.ndarray:
 
 
 def _middle(pixels: np.ndarray, room: float, step: float) -> np.ndarray:
-    """(row, column) of the centre of mass, at most `room` away from the middle of the box."""
+    """(row, column) of the center of mass, at most `room` away from the middle of the box."""
     mass = pixels.reshape(*pixels.shape[:2], -1).sum(axis=2, dtype=np.float64)
     lines = mass.sum(axis=1), mass.sum(axis=0)
-    centre = [line @ (np.arange(len(line)) + 0.5) / mass.sum() for line in lines]
+    center = [line @ (np.arange(len(line)) + 0.5) / mass.sum() for line in lines]
     middle = np.array(mass.shape) / 2
-    # MNIST puts the mass on the centre of pixel 14 of 28, half a step beyond the middle.
-    return middle + (np.array(centre) - step / 2 - middle).clip(-room, room)
+    # MNIST puts the mass on the center of pixel 14 of 28, half a step beyond the middle.
+    return middle + (np.array(center) - step / 2 - middle).clip(-room, room)
 
 
 def _framed(

@@ -5,7 +5,7 @@
 
 An edge counts in both directions. The first column of the nodes is the id, unless one is called id.
 Of the nodes with a label a fifth is the test split and a fifth validation; nodes without one have
-neighbours and features like all others, and can be predicted.
+neighbors and features like all others, and can be predicted.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ SHOWN = 3  # of many culprits
 
 @dataclass(frozen=True)
 class NodeEncoder:
-    """Rows of a table as node numbers of the graph that a run has learnt on.
+    """Rows of a table as node numbers of the graph that a run has learned on.
 
     digest: of both files, whose change would give the numbers another meaning.
     """
@@ -44,7 +44,7 @@ class NodeEncoder:
     def encode_file(self, path: str | Path) -> Tensor:
         if digest_of(self.nodes, self.edges) != self.digest:
             raise InputError(
-                f"{self.nodes} or {self.edges} is not the file that the run has learnt from; "
+                f"{self.nodes} or {self.edges} is not the file that the run has learned from; "
                 "train again on the new graph"
             )
         number = {name: m for m, name in enumerate(read_csv(self.nodes)[self.id])}
@@ -70,21 +70,21 @@ class NodeEncoder:
 def graph_table(
     edges: str | Path, nodes: str | Path, target: str, seed: int = 0, ignore: tuple[str, ...] = ()
 ) -> GraphSplits:
-    """The graph with splits of its labelled nodes; the seed moves the validation split only."""
+    """The graph with splits of its labeled nodes; the seed moves the validation split only."""
     table = read_csv(nodes)
     with naming(nodes):
         key = id_column(table)
         ids = checked_ids(table, key)
-        labelled, labels, classes = labels_of(table, key, target, ignore)
-        y = labels[labelled]
+        labeled, labels, classes = labels_of(table, key, target, ignore)
+        y = labels[labeled]
         rest, test = draw(y, round(0.2 * len(y)), TEST_SEED)
         kept, held = draw(y[rest], round(0.2 * len(y)), seed)
-        parts = labelled[rest[kept]], labelled[rest[held]], labelled[test]
+        parts = labeled[rest[kept]], labeled[rest[held]], labeled[test]
         known = {k: v for k, v in table.items() if k not in (key, target, *ignore)}
         x, notes = features(known, parts[0].tolist(), len(ids))
     edge_index, more = edges_of(edges, ids, nodes)
-    if len(labelled) < len(ids):
-        notes += (f"{len(ids) - len(labelled)} of {len(ids)} nodes have no {target!r}",)
+    if len(labeled) < len(ids):
+        notes += (f"{len(ids) - len(labeled)} of {len(ids)} nodes have no {target!r}",)
     encoder = NodeEncoder(str(nodes), str(edges), key, digest_of(nodes, edges))
     every = notes + more + rare(classes, y)
     graph = Graph(x, edge_index)

@@ -14,7 +14,7 @@ def about(task: str, name: str, shapes: str) -> About:
     return About(
         task=task,
         source=f"{SOURCE}{name}.csv",
-        licence="BSD (package ISLP)",
+        license="BSD (package ISLP)",
         citation="James, Witten, Hastie, Tibshirani and Taylor (2023), "
         "An Introduction to Statistical Learning with Applications in Python",
         shapes=shapes,

@@ -3,7 +3,7 @@
     OFF
     vertices faces edges            the number of edges is often 0, and nobody needs it
     x y z                           one line per vertex
-    k v_1 … v_k                     one line per face: its corners, counted from 0; maybe a colour
+    k v_1 … v_k                     one line per face: its corners, counted from 0; maybe a color
 
 `#` starts a comment. Some files of ModelNet write the numbers in the first line: OFF490 518 0.
 A face of k corners is read as k - 2 triangles. Points are drawn with the same chance per area.

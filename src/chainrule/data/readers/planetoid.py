@@ -3,7 +3,7 @@
     ind.NAME.x, y          features and labels of the training nodes
     ind.NAME.allx, ally    of all nodes but the test nodes, the training nodes first
     ind.NAME.tx, ty        of the test nodes, in the order of ind.NAME.test.index
-    ind.NAME.graph         neighbours of each node
+    ind.NAME.graph         neighbors of each node
 
 The files are Python 2 pickles. A pickle may run any code when it is loaded; this reader lets it
 build arrays, compressed rows and lists of numbers, and refuses everything else. The publishers give
@@ -84,7 +84,7 @@ def about(name: str, shapes: str, citation: str) -> About:
     return About(
         task="classification",
         source=f"{SOURCE}/ind.{name}.*",
-        licence="not stated by the publishers",
+        license="not stated by the publishers",
         citation=f"{citation}; split: Yang, Cohen and Salakhutdinov (2016), Revisiting "
         "Semi-Supervised Learning with Graph Embeddings",
         shapes=shapes,

@@ -42,7 +42,7 @@ class PointEncoder:
                 rows = mesh_points(text, number, generator)[:, : 6 if self.normals else 3]
             else:
                 rows = read_points(text, 6 if self.normals else 3)
-                rows[:, :3] = normalised(rows[:, :3])
+                rows[:, :3] = normalized(rows[:, :3])
         except InputError as error:
             raise InputError(f"{path}: {error}") from None
         if self.cells:
@@ -75,7 +75,7 @@ class InkEncoder:
             image = ImageEncoder(self.size, margin=self.margin).encode_file(path)[0, 0].numpy()
             return torch.from_numpy(ink_points(image, self.points, generator))[None]
         try:
-            rows = (1 - 2 * self.margin) * normalised(read_points(read_text(path), 2))
+            rows = (1 - 2 * self.margin) * normalized(read_points(read_text(path), 2))
         except InputError as error:
             raise InputError(f"{path}: {error}") from None
         return torch.from_numpy(chosen(rows, self.points, generator))[None]
@@ -104,11 +104,11 @@ def mesh_points(
     """Places in [-1, 1]³ and normals of points on the faces of an OFF mesh."""
     mesh = read_off(text)
     corners = mesh.vertices[np.unique(mesh.triangles)]
-    scaled = Mesh(normalised(mesh.vertices, corners), mesh.triangles)
+    scaled = Mesh(normalized(mesh.vertices, corners), mesh.triangles)
     return np.concatenate(sample(scaled, number, generator), axis=1)
 
 
-def normalised(
+def normalized(
     points: Float[np.ndarray, "n d"], among: Float[np.ndarray, "m d"] | None = None
 ) -> Float[np.ndarray, "n d"]:
     """Moved and scaled so that the bounding box is about 0 and its longest side from -1 to 1.

@@ -1,4 +1,4 @@
-"""Tables as tensors: numbers standardised, words one-hot, both by what the training rows held."""
+"""Tables as tensors: numbers standardized, words one-hot, both by what the training rows held."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass

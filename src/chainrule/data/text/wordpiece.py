@@ -159,7 +159,7 @@ def read_wordpiece(path: str | Path, length: int = 512, lower: bool = True) -> W
 def train_wordpiece(
     texts: Iterable[str], size: int = 8000, length: int = 128, lower: bool = True
 ) -> WordPiece:
-    """Up to `size` pieces, learnt from these texts; the same texts give the same pieces."""
+    """Up to `size` pieces, learned from these texts; the same texts give the same pieces."""
     texts = list(texts)
     tokenizer = pipeline({}, lower)
     letters = alphabet(texts, tokenizer)

@@ -26,7 +26,7 @@ def check(width: int = 64) -> Verdict:
 
 
 def broken() -> Verdict:
-    """Every token asks its neighbours only."""
+    """Every token asks its neighbors only."""
     return verdict(64, WindowedAttention(64, heads=4, window=4))
 
 

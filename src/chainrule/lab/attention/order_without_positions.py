@@ -3,7 +3,7 @@
     p_t = 0 for all t   ⇒   f([CLS], x_π1, …, x_πn) = f([CLS], x_1, …, x_n)   for every order π
 
 Measured: how far the logits of a BERT classifier move when n words are exchanged in pairs, its
-learnt positions set to zero, in double precision. Bound: 1e-12, sums in another order.
+learned positions set to zero, in double precision. Bound: 1e-12, sums in another order.
 It must also hold that the order matters once positions are there, and, less known, in a causal
 network of two blocks even without them: who sees how many words betrays the place.
 Vaswani et al. (2017); Haviv et al. (2022) for the causal case.

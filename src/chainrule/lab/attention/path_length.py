@@ -31,7 +31,7 @@ def check(seed: int = 0) -> Verdict:
 
 
 def broken() -> Verdict:
-    """Every token sees two neighbours to each side."""
+    """Every token sees two neighbors to each side."""
     return verdict(lambda: WindowedAttention(WIDTH, heads=1, window=2), 0)
 
 

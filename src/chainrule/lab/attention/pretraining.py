@@ -4,7 +4,7 @@
 
 Measured: a small BERT reads texts without labels, each with words of one of two halves of the
 vocabulary, and learns to guess hidden words; then it and its fresh twin are trained on the same few
-labelled texts to tell the halves apart. The mean gain in test accuracy over draws of 2 labels, one
+labeled texts to tell the halves apart. The mean gain in test accuracy over draws of 2 labels, one
 of each half, must be above the bound. Bound: Student's quantile at level 0.01 times the standard
 error of the mean gain, paired by draw: a gain of chance passes it once in 100. Of words that no
 label touched, only reading tells the half. Devlin et al. (2019).
@@ -37,7 +37,7 @@ def check(steps: int = 220, seed: int = 0) -> Verdict:
 
 
 def broken() -> Verdict:
-    """The same words in texts that mix both halves: nothing to be learnt about them."""
+    """The same words in texts that mix both halves: nothing to be learned about them."""
     return verdict(220, 0, together=False)
 
 
@@ -65,7 +65,7 @@ def verdict(steps: int, seed: int, together: bool) -> Verdict:
         holds=gains.mean().item() > bound,
         picture=Picture(
             title="Who has read before needs fewer labels",
-            x_label="labelled texts",
+            x_label="labeled texts",
             y_label="share of test texts told right",
             points={"pre-trained": (labels, means[1]), "fresh": (labels, means[0])},
             bounds={"by chance": ([labels[0], labels[-1]], [0.5, 0.5])},
@@ -86,13 +86,13 @@ def texts(each: int, together: bool = True) -> tuple[Tensor, Tensor]:
 def pretrain(bert: BERT, steps: int, together: bool) -> None:
     """Guess hidden words; every batch is new."""
     model = BertPretraining(bert)
-    optimiser = torch.optim.Adam(model.parameters(), RATE, fused=True)
+    optimizer = torch.optim.Adam(model.parameters(), RATE, fused=True)
     for _ in range(steps):
         hidden = hide(texts(BATCH // 2, together)[0], SCHEME)
         logits = model.answers(hidden.tokens, places=hidden.places).words
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         hidden_words(logits, hidden.words, hidden.counts).mean().backward()
-        optimiser.step()
+        optimizer.step()
 
 
 def compared(
@@ -108,10 +108,10 @@ def compared(
 
 def accuracy(model: BertClassifier, x: Tensor, y: Tensor, test: tuple[Tensor, Tensor]) -> float:
     """Of the whole network, trained on x and y."""
-    optimiser = torch.optim.Adam(model.parameters(), TUNING_RATE, fused=True)
+    optimizer = torch.optim.Adam(model.parameters(), TUNING_RATE, fused=True)
     for _ in range(TUNING):
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         F.cross_entropy(model(x), y).backward()
-        optimiser.step()
+        optimizer.step()
     with torch.no_grad():
         return (model(test[0]).argmax(1) == test[1]).double().mean().item()

@@ -3,7 +3,7 @@
     α_c = max_y ½ (erf(y)/y - 2/√π e^(-y²))² = 0.1379,     n → ∞: recalled if s/n < α_c, lost above
 
 Measured: memories of n/4, n/2 and n units, patterns of independent fair signs shown undisturbed;
-the share that is still recognised (overlap above 0.8) after recall falls the more steeply the
+the share that is still recognized (overlap above 0.8) after recall falls the more steeply the
 larger n. The load at which half are lost, drawn against 1/√n and continued to n = ∞, is compared
 with α_c. Bound: 0.025. The line neglects terms of order 1/n, which move its end by 0.007 or so;
 the standard deviation of sampling is 0.003.
@@ -21,7 +21,7 @@ from chainrule.models.connectionism.hopfield import Hopfield
 BOUND = 0.025
 BEYOND = (-1.2, -0.6, 0.0, 0.3, 0.6, 0.9, 1.2, 1.5, 2.0)  # (s/n - α_c) √n
 STEEP = slice(3, 8)  # where the share falls by about the same for each step
-SHOWN, STEPS, RECOGNISED = 40, 40, 0.8
+SHOWN, STEPS, RECOGNIZED = 40, 40, 0.8
 
 
 def check(n: int = 1024, trials: int = 3, seed: int = 0) -> Verdict:
@@ -81,5 +81,5 @@ def recalled(n: int, s: int, memories: int, positive: float, generator: torch.Ge
         model.store(patterns)
         shown = patterns[:SHOWN]
         overlap = (model.recall_synchronous(shown, STEPS) * shown).mean(1)
-        kept.append((overlap > RECOGNISED).double().mean())
+        kept.append((overlap > RECOGNIZED).double().mean())
     return float(torch.stack(kept).mean())

@@ -67,6 +67,6 @@ def loss(depth: int, shortcuts: bool, examples: tuple[Tensor, Tensor], seed: int
         torch.manual_seed(seed)
         model = ResNet.cifar(depth, classes=10, channels=1, shortcuts=shortcuts)
     settings = Settings(
-        seed=seed, epochs=2, batch_size=BATCH, optimiser="momentum", learning_rate=RATE, threads=1
+        seed=seed, epochs=2, batch_size=BATCH, optimizer="momentum", learning_rate=RATE, threads=1
     )
     return float(train(model, examples, settings=settings, device="cpu")[-1]["train_loss"])

@@ -1,11 +1,11 @@
-"""Claim: two dense layers on a 256×256 colour image have 77,309,804,544 parameters (A 2.1).
+"""Claim: two dense layers on a 256×256 color image have 77,309,804,544 parameters (A 2.1).
 
     n = 3 · 256 · 256 = 196,608:    n² + n² + n + n = 77,309,804,544          dense
                                     (3 · 3² + 1) 64 = 1,792 at any size       64 filters of 3×3
 
 Measured: the parameters of the library's perceptron and of a convolution, built without memory for
 their weights, for images from 4×4 to 256×256; the largest relative difference from the formulas,
-and from the two totals of A, 77,309,804,544 in colour and 8,590,065,664 in grey. Bound: exactly 0,
+and from the two totals of A, 77,309,804,544 in color and 8,590,065,664 in gray. Bound: exactly 0,
 the counts are whole numbers. LeCun et al. (1989) for shared weights.
 """
 
@@ -72,7 +72,7 @@ def verdict(channels: int, bias: bool) -> Verdict:
 def built(n: int, bias: bool) -> int:
     """The parameters of n - n - n, with or without the last biases."""
     with torch.device("meta"):
-        return parameters(MLP(n, [n], n, initialisation="zero", output_bias=bias))
+        return parameters(MLP(n, [n], n, initialization="zero", output_bias=bias))
 
 
 def filters(channels: int) -> nn.Module:

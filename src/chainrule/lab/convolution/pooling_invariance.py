@@ -6,7 +6,7 @@
 Measured: how many pooled values change when all windows of random images are permuted at random,
 for maxima and averages, plus how many places differ from the predicted share, all of them tried.
 Bound: exactly 0; the images hold whole numbers. L prints the window kp … (k+1)p, one entry too
-many: it reaches into its neighbour and is not invariant. LeCun et al. (1998).
+many: it reaches into its neighbor and is not invariant. LeCun et al. (1998).
 """
 
 from collections.abc import Callable

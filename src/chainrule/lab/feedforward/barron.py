@@ -100,7 +100,7 @@ def network(n: int, s: float, m: int, different: int, generator: torch.Generator
     u = torch.randn(m, n, generator=generator, dtype=torch.float64)[copied]
     length = s * torch.randn(m, n + 1, generator=generator, dtype=torch.float64).norm(dim=1)[copied]
     t = torch.rand(m, generator=generator, dtype=torch.float64)[copied]
-    model = MLP(n, [m], 1, "step", initialisation="zero").double()
+    model = MLP(n, [m], 1, "step", initialization="zero").double()
     outer = -2 * C / m * (length * t).sin()
     values = (u / u.norm(dim=1, keepdim=True), -t, outer[None], torch.ones(1))
     for parameter, value in zip(model.parameters(), values, strict=True):

@@ -70,12 +70,12 @@ def verdict(build: Callable[[int, int, int], MLP], units: int, seed: int) -> Ver
 
 def regions(network: MLP) -> int:
     """Those that meet the inside of the unit square."""
-    centre = torch.full((2,), 0.5, dtype=torch.float64)
-    return len(plane_regions(list(network.layers), centre, torch.eye(2).double(), 0.5))  # type: ignore[arg-type]
+    center = torch.full((2,), 0.5, dtype=torch.float64)
+    return len(plane_regions(list(network.layers), center, torch.eye(2).double(), 0.5))  # type: ignore[arg-type]
 
 
 def random(m: int, layers: int, seed: int) -> MLP:
-    """The library's initial weights around the centre of the square."""
+    """The library's initial weights around the center of the square."""
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         network = MLP(2, [m] * layers, 1).double()

@@ -31,7 +31,7 @@ def broken() -> Verdict:
 def verdict(output_bias: bool) -> Verdict:
     """Numbers held by models of many sizes."""
     counted = {
-        d: [held(MLP(d, [M], 1, initialisation="zero", output_bias=output_bias)) for M in WIDTHS]
+        d: [held(MLP(d, [M], 1, initialization="zero", output_bias=output_bias)) for M in WIDTHS]
         for d in INPUTS
     }
     wrong = max(
@@ -39,7 +39,7 @@ def verdict(output_bias: bool) -> Verdict:
         for d, counts in counted.items()
         for M, count in zip(WIDTHS, counts, strict=True)
     )
-    digits = held(MLP(784, [256, 128], 10, initialisation="zero"))
+    digits = held(MLP(784, [256, 128], 10, initialization="zero"))
     wrong = max(wrong, abs(digits - DIGITS))
     widths = [float(M) for M in WIDTHS]
     return Verdict(

@@ -63,7 +63,7 @@ def verdict(networks: int, width: int, points: int, seed: int, factor: float) ->
 @torch.no_grad()
 def network(activation: str, W: Tensor, b: Tensor, v: Tensor, c: Tensor) -> MLP:
     """vᵀ φ(Wx + b) + c."""
-    model = MLP(W.shape[1], [len(W)], 1, activation, initialisation="zero").double()
+    model = MLP(W.shape[1], [len(W)], 1, activation, initialization="zero").double()
     for parameter, value in zip(model.parameters(), (W, b, v, c), strict=True):
         parameter.copy_(value)
     return model.requires_grad_(False)

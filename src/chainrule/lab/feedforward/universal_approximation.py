@@ -71,9 +71,9 @@ def f(x: Tensor) -> Tensor:
 def staircase(m: int, activation: str) -> MLP:
     """f(0) + Σ_i (f(x_i) - f(x_{i-1})) φ(20 m (x - c_i))."""
     knots = torch.linspace(0, 1, m + 1, dtype=torch.float64)
-    steep, centres = 20.0 * m, (knots[1:] + knots[:-1]) / 2
-    network = MLP(1, [m], 1, activation, initialisation="zero").double()
-    values = (torch.full((m, 1), steep), -steep * centres, f(knots).diff()[None], f(knots[:1]))
+    steep, centers = 20.0 * m, (knots[1:] + knots[:-1]) / 2
+    network = MLP(1, [m], 1, activation, initialization="zero").double()
+    values = (torch.full((m, 1), steep), -steep * centers, f(knots).diff()[None], f(knots[:1]))
     for parameter, value in zip(network.parameters(), values, strict=True):
         parameter.copy_(value)
     return network

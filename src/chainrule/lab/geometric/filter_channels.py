@@ -18,7 +18,7 @@ from torch import Tensor
 from chainrule.graphs import Graph, from_networkx
 from chainrule.lab.claim import Picture, Verdict
 from chainrule.models.geometric.polynomial import Polynomial, polynomial_filter
-from chainrule.nn.laplacian import normalised_laplacian
+from chainrule.nn.laplacian import normalized_laplacian
 from chainrule.nn.on_graph import OnGraph
 
 ROUNDING = 1e-10
@@ -88,7 +88,7 @@ def outputs(network: Polynomial, graph: Graph) -> Tensor:
 def summed(network: Polynomial, graph: Graph) -> Tensor:
     """Σ_i p_ij(L) x_i + b_j, filter by filter."""
     W, b = network.layers[0].W, network.layers[0].b
-    L = normalised_laplacian(graph)
+    L = normalized_laplacian(graph)
     found = b.repeat(graph.nodes, 1)  # type: ignore[operator]
     for i, j in product(range(INPUTS), range(OUTPUTS)):
         found[:, [j]] += polynomial_filter(L, W[:, i, j], graph.x[:, [i]])  # type: ignore[index]

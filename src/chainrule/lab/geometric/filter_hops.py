@@ -19,7 +19,7 @@ from chainrule.data.datasets.random_graphs import CLASSES, drawn
 from chainrule.graphs import Graph, to_networkx
 from chainrule.lab.claim import Picture, Verdict
 from chainrule.models.geometric.polynomial import polynomial_filter
-from chainrule.nn.laplacian import fourier_basis, normalised_laplacian, spectral_filter
+from chainrule.nn.laplacian import fourier_basis, normalized_laplacian, spectral_filter
 
 Response = Callable[[Graph, int], Tensor]
 
@@ -33,7 +33,7 @@ def broken() -> Verdict:
     """A gain that is no polynomial: e^{-Kλ}, which spreads at once."""
 
     def heat(graph: Graph, K: int) -> Tensor:
-        basis = fourier_basis(normalised_laplacian(graph))
+        basis = fourier_basis(normalized_laplacian(graph))
         return spectral_filter(basis, (-K * basis.frequencies).exp(), graph.x)
 
     return verdict(heat, 8, 6, 0)
@@ -74,7 +74,7 @@ def verdict(response: Response, graphs: int, order: int, seed: int) -> Verdict:
 def polynomial(graph: Graph, K: int) -> Tensor:
     """Σ_{k≤K} 2^{-k} Lᵏ of every impulse."""
     alpha = 0.5 ** torch.arange(K + 1, dtype=torch.float64)
-    return polynomial_filter(normalised_laplacian(graph), alpha, graph.x)
+    return polynomial_filter(normalized_laplacian(graph), alpha, graph.x)
 
 
 def impulses(edges: Tensor, both: bool = False) -> Graph:

@@ -23,7 +23,7 @@ from chainrule.models.geometric.polynomial import polynomial_filter
 from chainrule.nn.laplacian import (
     fourier_basis,
     laplacian,
-    normalised_laplacian,
+    normalized_laplacian,
     scaled_laplacian,
     spectral_filter,
 )
@@ -35,7 +35,7 @@ SHOWN = torch.tensor([0.2, 3.0, -3.6, 1.1], dtype=torch.float64)  # a band in th
 
 def check(graphs: int = 20, terms: int = 8, seed: int = 0) -> Verdict:
     """The frequencies of the Laplacian that is multiplied."""
-    return verdict(graphs, terms, seed, normalised_laplacian)
+    return verdict(graphs, terms, seed, normalized_laplacian)
 
 
 def broken() -> Verdict:
@@ -53,7 +53,7 @@ def verdict(graphs: int, terms: int, seed: int, basis_of: Callable[[Graph], Spar
         x = torch.randn(graph.nodes, 3, generator=generator, dtype=torch.float64)
         alpha = torch.randn(terms, generator=generator, dtype=torch.float64)
         graph = Graph(x, graph.edge_index)
-        L, basis = normalised_laplacian(graph), fourier_basis(basis_of(graph))
+        L, basis = normalized_laplacian(graph), fourier_basis(basis_of(graph))
         by_powers = polynomial_filter(L, alpha, x)
         worst = max(
             worst, apart(by_powers, spectral_filter(basis, gain(alpha, basis.frequencies), x))

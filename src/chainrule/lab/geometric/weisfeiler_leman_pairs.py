@@ -1,11 +1,11 @@
-"""Claim: graphs that colour refinement cannot tell apart, no message passing can (J 7.4).
+"""Claim: graphs that color refinement cannot tell apart, no message passing can (J 7.4).
 
-    c_{t+1}(m) = new colour of (c_t(m), {{c_t(n) : n ~ m}}):   same colours ⇒ same f(G) = Σ_m h_m
+    c_{t+1}(m) = new color of (c_t(m), {{c_t(n) : n ~ m}}):   same colors ⇒ same f(G) = Σ_m h_m
 
 Measured: the largest relative difference of f(G) and f(H) over pairs that are not isomorphic but
-have the same colours, for graph convolution, attention, message passing and the graph classifier
+have the same colors, for graph convolution, attention, message passing and the graph classifier
 with random weights, in double precision; features are the degrees. Bound: 1e-10, sums in another
-order. Pairs with different colours must be told apart by all four, by more than 1e-6, and the
+order. Pairs with different colors must be told apart by all four, by more than 1e-6, and the
 library's 1-WL test must say which pair is which. Morris et al. (2019), Xu et al. (2019).
 J's sentence that the test decides isomorphism is not so: these pairs show it.
 """
@@ -41,7 +41,7 @@ def check(layers: int = 3, width: int = 16, seed: int = 0) -> Verdict:
 
 
 def broken() -> Verdict:
-    """Every node has a random number of its own, which the colours leave out."""
+    """Every node has a random number of its own, which the colors leave out."""
     return verdict(3, 16, 0, named=True)
 
 
@@ -59,7 +59,7 @@ def compared(networks: dict[str, Callable[[Graph], Tensor]], named: bool) -> Ver
     found: dict[str, list[float]] = {name: [] for name in networks}
     right = True
     for number, pair in enumerate(PAIRS.values()):
-        G, H = (coloured(graph) for graph in pair)
+        G, H = (colored(graph) for graph in pair)
         right &= told_apart(G, H) == (number >= ALIKE) and not networkx.is_isomorphic(*pair)
         if named:
             G, H = (Graph(torch.rand_like(g.x), g.edge_index) for g in (G, H))
@@ -70,12 +70,12 @@ def compared(networks: dict[str, Callable[[Graph], Tensor]], named: bool) -> Ver
     least = min(min(values[ALIKE:]) for values in found.values())
     numbers = torch.arange(1.0, len(PAIRS) + 1)
     return Verdict(
-        predicted="same colours: difference 0; other colours: > 0",
+        predicted="same colors: difference 0; other colors: > 0",
         measured=most,
         bound=ROUNDING,
         holds=right and most <= ROUNDING and least >= VISIBLE,
         picture=Picture(
-            title="What colour refinement cannot tell apart, no message passing can",
+            title="What color refinement cannot tell apart, no message passing can",
             x_label="pair of graphs",
             y_label="relative difference of the outputs",
             points={
@@ -84,15 +84,15 @@ def compared(networks: dict[str, Callable[[Graph], Tensor]], named: bool) -> Ver
             },
             marks={
                 **dict(zip(PAIRS, WRITTEN_AT, strict=True)),
-                "same colours | different colours": ALIKE + 0.5,
+                "same colors | different colors": ALIKE + 0.5,
             },
             log="y",
         ),
-        details={"least difference where the colours differ": least},
+        details={"least difference where the colors differ": least},
     )
 
 
-def coloured(graph: networkx.Graph) -> Graph:
+def colored(graph: networkx.Graph) -> Graph:
     """With the degree of each node as its feature."""
     degrees = torch.tensor([[float(d)] for _, d in graph.degree()], dtype=torch.float64)
     return from_networkx(graph, degrees)

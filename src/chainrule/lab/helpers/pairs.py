@@ -33,4 +33,4 @@ PAIRS = {
     "chords of a hexagon": (joined(CYCLE(6), edges=((0, 3),)), joined(CYCLE(6), edges=((0, 2),))),
     "branches of a path": (joined(PATH(6), edges=((1, 6),)), joined(PATH(6), edges=((2, 6),))),
 }
-ALIKE = 4  # the first so many have the same colours under 1-WL
+ALIKE = 4  # the first so many have the same colors under 1-WL

@@ -1,4 +1,4 @@
-"""Mean squares of the signals in random ReLU networks, for every initialisation.
+"""Mean squares of the signals in random ReLU networks, for every initialization.
 
     v_1 = k σ² v_0,    v_{l+1} = ½ k σ² v_l       k = n inputs forward, k = m outputs backward
 
@@ -34,7 +34,7 @@ ERRORS = 8.0  # standard errors, which one mean of these skewed values passes on
 def mean_squares(
     signals: Callable[[MLP], Sequence[Tensor]], networks: int, seed: int
 ) -> dict[str, Tensor]:
-    """v_0, v_1, … of every initialisation, over networks that follow from the seed."""
+    """v_0, v_1, … of every initialization, over networks that follow from the seed."""
     found = {}
     with torch.random.fork_rng([]):
         torch.manual_seed(seed)
@@ -48,7 +48,7 @@ def mean_squares(
 
 
 def network(name: str) -> MLP:
-    return MLP(WIDTHS[0], WIDTHS[1:-1], WIDTHS[-1], initialisation=name)
+    return MLP(WIDTHS[0], WIDTHS[1:-1], WIDTHS[-1], initialization=name)
 
 
 def predictions(

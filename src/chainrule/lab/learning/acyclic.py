@@ -62,7 +62,7 @@ def verdict(takes: Callable[[int, Sequence[Edge]], bool], nodes: int, steps: int
 
 
 def acyclic(n: int) -> int:
-    """a_n, Robinson's number of labelled graphs without a directed cycle: 1, 3, 25, 543, 29281."""
+    """a_n, Robinson's number of labeled graphs without a directed cycle: 1, 3, 25, 543, 29281."""
     terms = (
         (-1) ** (k + 1) * comb(n, k) * 2 ** (k * (n - k)) * acyclic(n - k) for k in range(1, n + 1)
     )

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from chainrule.lab.claim import Picture, Verdict
-from chainrule.learning.optimizers import optimiser
+from chainrule.learning.optimizers import optimizer
 
 BOUND = 1e-10
 RATE, BETA_1, BETA_2, EPSILON = 0.01, 0.9, 0.999, 1e-8
@@ -71,9 +71,9 @@ def uncorrected(t: Tensor) -> Tensor:
 
 
 def taken(gradient: Tensor, steps: int) -> Tensor:
-    """The optimiser's steps, divided by η."""
+    """The optimizer's steps, divided by η."""
     theta = nn.Parameter(torch.zeros_like(gradient))
-    adam = optimiser("adam", [theta], RATE, betas=(BETA_1, BETA_2), eps=EPSILON)
+    adam = optimizer("adam", [theta], RATE, betas=(BETA_1, BETA_2), eps=EPSILON)
     path = [theta.detach().clone()]
     for _ in range(steps):
         theta.grad = gradient.clone()

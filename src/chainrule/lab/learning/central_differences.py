@@ -40,7 +40,7 @@ def verdict(hidden: int, directions: int, seed: int, scale: float) -> Verdict:
     generator = torch.Generator().manual_seed(seed)
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        model = MLP(3, [hidden, hidden], 2, activation="tanh", initialisation="lecun").double()
+        model = MLP(3, [hidden, hidden], 2, activation="tanh", initialization="lecun").double()
     x = torch.randn(10, 3, dtype=torch.float64, generator=generator)
     y = torch.randn(10, 2, dtype=torch.float64, generator=generator)
     h, theta = flattened(model, lambda f: losses.squared(f(x), y).sum())

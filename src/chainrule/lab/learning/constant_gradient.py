@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from chainrule.lab.claim import Picture, Verdict
-from chainrule.learning.optimizers import optimiser
+from chainrule.learning.optimizers import optimizer
 
 BOUND = 1e-10
 BETAS = (0.5, 0.9, 0.95)
@@ -55,9 +55,9 @@ def verdict(steps: int, first: int) -> Verdict:
 
 
 def taken(beta: float, steps: int) -> torch.Tensor:
-    """Lengths of the optimiser's steps."""
+    """Lengths of the optimizer's steps."""
     theta = nn.Parameter(torch.zeros(1, dtype=torch.float64))
-    chosen = optimiser("momentum", [theta], RATE, momentum=beta)
+    chosen = optimizer("momentum", [theta], RATE, momentum=beta)
     path = [theta.item()]
     for _ in range(steps):
         theta.grad = torch.full_like(theta, GRADIENT)

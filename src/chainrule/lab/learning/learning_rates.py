@@ -3,7 +3,7 @@
     h(θ) = ½ Σ_i λ_i θ_i²,   μ = min λ_i,  L = max λ_i
     steps to 10⁻³ of the distance = log 10⁻³ / log max_i |1 - ηλ_i|,  rounded up; never for η ≥ 2/L
 
-Measured: steps of the library's optimiser `gd` until every |θ_i| is at most a thousandth of its
+Measured: steps of the library's optimizer `gd` until every |θ_i| is at most a thousandth of its
 start, for rates from 0.05/L to 2.05/L; the largest distance from the formula, up to `limit` steps.
 Bound: 1 step, as a power that lands on the threshold may round either way. The three pictures of
 A's figure 1.7 are the two arms and the valley of one curve. Polyak (1963).
@@ -15,7 +15,7 @@ import torch
 from torch import nn
 
 from chainrule.lab.claim import Picture, Verdict
-from chainrule.learning.optimizers import optimiser
+from chainrule.learning.optimizers import optimizer
 
 GOAL = 1e-3
 RATES = [0.05, 0.1, 0.2, 0.4, 0.7, 1.0, 1.3, 1.6, 1.75, 1.85, 1.92, 1.96, 1.98]
@@ -67,9 +67,9 @@ def formula(curvatures: torch.Tensor, rate: float, limit: int) -> float:
 
 
 def steps(curvatures: torch.Tensor, rate: float, limit: int) -> float:
-    """How many the optimiser takes."""
+    """How many the optimizer takes."""
     theta = nn.Parameter(torch.ones_like(curvatures))
-    descent = optimiser("gd", [theta], rate)
+    descent = optimizer("gd", [theta], rate)
     for step in range(limit):
         if theta.detach().abs().max() <= GOAL:
             return float(step)

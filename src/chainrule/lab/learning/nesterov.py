@@ -4,9 +4,9 @@
     h(θ_t) - h*  ≤  (1 - 1/√κ)ᵗ (h(θ⁰) - h* + ½ μ ‖θ⁰ - θ*‖²)
     gradient descent, along the axis of μ:  h(θ_t) - h* = (1 - 1/κ)²ᵗ (h(θ⁰) - h*)
 
-Measured: steps of the library's optimisers to 10⁻⁶ of the gap at the start, on ½ Σ_i λ_i θ_i² for
+Measured: steps of the library's optimizers to 10⁻⁶ of the gap at the start, on ½ Σ_i λ_i θ_i² for
 κ up to `condition`: those of `nesterov` divided by what the theorem allows, the largest ratio,
-while `gd` takes what its formula says, up to one step. Bound: 1, by the theorem. The optimiser
+while `gd` takes what its formula says, up to one step. Bound: 1, by the theorem. The optimizer
 keeps χ; the step from there gives θ. Nesterov (1983), (2004) theorem 2.2.3.
 """
 
@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from chainrule.lab.claim import Picture, Verdict
-from chainrule.learning.optimizers import optimiser
+from chainrule.learning.optimizers import optimizer
 
 GOAL = 1e-6
 
@@ -74,10 +74,10 @@ def descent(kappa: float) -> float:
 
 
 def steps(kappa: float, name: str, **options: float) -> float:
-    """How many the optimiser takes on ½ Σ λ θ², from a point where all axes are equally high."""
+    """How many the optimizer takes on ½ Σ λ θ², from a point where all axes are equally high."""
     lambdas = curvatures(kappa)
     chi = nn.Parameter(lambdas**-0.5)
-    chosen = optimiser(name, [chi], 1.0, **options)
+    chosen = optimizer(name, [chi], 1.0, **options)
     start = height(lambdas, chi.detach())
     for step in range(1, 100 * math.ceil(kappa)):
         chi.grad = lambdas * chi.detach()

@@ -70,7 +70,7 @@ def difference(
     outputs = 1 if output == "sigmoid" else 4
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        model = MLP(5, [hidden], outputs, activation="sigmoid", initialisation="lecun").double()
+        model = MLP(5, [hidden], outputs, activation="sigmoid", initialization="lecun").double()
     x = torch.randn(points, 5, dtype=torch.float64, generator=generator)
     y = torch.randint(0, max(outputs, 2), (points,), generator=generator)
     f = model(x)

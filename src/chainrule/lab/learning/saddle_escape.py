@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from chainrule.lab.claim import Picture, Verdict
-from chainrule.learning.optimizers import optimiser
+from chainrule.learning.optimizers import optimizer
 
 BOUND = 1e-9
 RATE = 0.02
@@ -76,9 +76,9 @@ def formula(roots: tuple[float, float], steps: int) -> Tensor:
 
 
 def path(name: str, steps: int, **options: float) -> Tensor:
-    """y along the optimiser's way."""
+    """y along the optimizer's way."""
     theta = nn.Parameter(torch.tensor([1.0, BESIDE], dtype=torch.float64))
-    chosen = optimiser(name, [theta], RATE, **options)
+    chosen = optimizer(name, [theta], RATE, **options)
     found = [theta[1].item()]
     for _ in range(steps):
         x, y = theta.detach()

@@ -13,7 +13,7 @@ import torch
 from scipy.stats import t
 
 from chainrule.lab.claim import Picture, Verdict
-from chainrule.models.recurrent.lru import LRU, normalisation
+from chainrule.models.recurrent.lru import LRU, normalization
 
 INPUTS, UNITS, WARM, STEPS = 4, 12, 600, 400
 LEVEL = 1e-9
@@ -21,18 +21,18 @@ LEVEL = 1e-9
 
 def check(sequences: int = 64, seed: int = 0) -> Verdict:
     """With γ."""
-    return verdict(max(16, sequences), seed, normalised=True)
+    return verdict(max(16, sequences), seed, normalized=True)
 
 
 def broken() -> Verdict:
     """Without, as printed."""
-    return verdict(64, 0, normalised=False)
+    return verdict(64, 0, normalized=False)
 
 
-def verdict(sequences: int, seed: int, normalised: bool) -> Verdict:
+def verdict(sequences: int, seed: int, normalized: bool) -> Verdict:
     """Mean squares by |λ|."""
     means, errors = zip(
-        *(squares(sequences, seed, kind) for kind in (normalised, False)), strict=True
+        *(squares(sequences, seed, kind) for kind in (normalized, False)), strict=True
     )
     distances = (means[0] - 1).abs() / errors[0]
     bound = float(t.isf(LEVEL / UNITS / 2, sequences - 1))
@@ -61,7 +61,7 @@ def radii() -> torch.Tensor:
     return 1 - torch.logspace(-0.30103, -2, UNITS, dtype=torch.float64)
 
 
-def squares(sequences: int, seed: int, normalised: bool) -> tuple[torch.Tensor, torch.Tensor]:
+def squares(sequences: int, seed: int, normalized: bool) -> tuple[torch.Tensor, torch.Tensor]:
     """Mean of |h|² / ‖B_i‖² for every unit, and its standard error."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -69,7 +69,7 @@ def squares(sequences: int, seed: int, normalised: bool) -> tuple[torch.Tensor, 
         x = torch.randn(sequences, WARM + STEPS, INPUTS, dtype=torch.float64)
     with torch.no_grad():
         layer.ν.copy_(torch.log(-torch.log(radii())))
-        layer.log_γ.copy_(normalisation(layer.ν).log() if normalised else torch.zeros(UNITS))
+        layer.log_γ.copy_(normalization(layer.ν).log() if normalized else torch.zeros(UNITS))
         _, (h,) = layer.unroll(x, *layer.begin(x, None))
         each = h[:, WARM:].abs().square().mean(1) / layer.B.square().sum((0, 2))
     return each.mean(0), each.std(0) / sequences**0.5

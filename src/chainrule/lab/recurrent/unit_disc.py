@@ -3,7 +3,7 @@
     λ = exp(-exp ν + i φ)   ⇒   |λ| = exp(-exp ν) < 1   for every ν
 
 Measured: the largest |λ| of LRUs at the start, for ν anywhere in [-30, 30], and after `steps` steps
-of a rate far too large towards targets that grow by 5 % in each time step, which only |λ| > 1 can
+of a rate far too large toward targets that grow by 5 % in each time step, which only |λ| > 1 can
 follow. Bound: below 1. In double precision exp(-exp ν) rounds to 1 for ν < -36.7, but never to
 more; single precision has that limit at -16.6. Orvieto et al. (2023), ICML. The notes call the
 layer of Feng et al. (2024), whose eigenvalues are gates in (0, 1), by the same name.
@@ -19,7 +19,7 @@ from chainrule.models.recurrent.lru import eigenvalues, ring
 from chainrule.nn.scan import scan
 
 UNITS, LENGTH, GROWTH, RATE = 32, 40, 1.05, 0.3
-Parametrisation = Callable[[Tensor, Tensor], Tensor]
+Parametrization = Callable[[Tensor, Tensor], Tensor]
 
 
 def check(steps: int = 100, seed: int = 0) -> Verdict:
@@ -32,7 +32,7 @@ def broken() -> Verdict:
     return verdict(lambda ν, φ: torch.polar(torch.exp(ν), φ), 100, 0)
 
 
-def verdict(λ: Parametrisation, steps: int, seed: int) -> Verdict:
+def verdict(λ: Parametrization, steps: int, seed: int) -> Verdict:
     """Largest modulus at the start, anywhere, and after wild training."""
     generator = torch.Generator().manual_seed(seed)
     with torch.random.fork_rng(devices=[]):
@@ -64,15 +64,15 @@ def verdict(λ: Parametrisation, steps: int, seed: int) -> Verdict:
     )
 
 
-def trained(λ: Parametrisation, ν: Tensor, φ: Tensor, steps: int) -> Tensor:
+def trained(λ: Parametrization, ν: Tensor, φ: Tensor, steps: int) -> Tensor:
     """λ after descent on mean |log|h_T| - T log 1.05|: every unit is asked to grow."""
-    optimiser = torch.optim.Adam([ν, φ], lr=RATE)
+    optimizer = torch.optim.Adam([ν, φ], lr=RATE)
     b = torch.zeros(1, LENGTH, len(ν), dtype=torch.complex128)
     h = torch.ones(1, len(ν), dtype=torch.complex128)
     goal = LENGTH * torch.tensor(GROWTH, dtype=torch.float64).log()
     for _ in range(steps):
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         reached = scan(λ(ν, φ), b, h)[:, -1].abs().log()
         (reached - goal).abs().mean().backward()
-        optimiser.step()
+        optimizer.step()
     return λ(ν, φ).detach()

@@ -4,7 +4,7 @@
     N = n:  the only fit;  ‖a‖ and the test error grow like 1/σ_min(Φ)
 
 Measured: the number N of random ReLU features at which the median test error over draws is largest,
-as |log₂(N/n)|. Bound: 0.25; the neighbours tried are 0.32 away, so the peak is at n itself, where
+as |log₂(N/n)|. Bound: 0.25; the neighbors tried are 0.32 away, so the peak is at n itself, where
 the median is several times theirs. It must also hold that the second descent ends lower than the
 first: the error at N = 16 n is below all errors at N < n. Belkin et al. (2019), PNAS 116(32).
 """

@@ -1,7 +1,7 @@
 """Claim: with n examples, no member of a finite class misleads by more than its PAC bound (A 5).
 
     P(max_{h ∈ H} |R(h) - R̂(h)| > √((log |H| + log 2/δ) / 2n)) ≤ δ               any distribution
-    P(some h with R̂(h) = 0 has R(h) > (log |H| + log 1/δ) / n) ≤ δ               realisable
+    P(some h with R̂(h) = 0 has R(h) > (log |H| + log 1/δ) / n) ≤ δ               realizable
 
 Measured: |H| classifiers that guess with risks from 0 to ½, each for itself; the share of samples
 for which a bound fails, and by how many standard errors it exceeds δ.

@@ -1,1 +1,1 @@
-"""Chapter 8, tricks of the trade: starts, decay, dropout, normalisation, teachers, ensembles."""
+"""Chapter 8, tricks of the trade: starts, decay, dropout, normalization, teachers, ensembles."""

@@ -1,4 +1,4 @@
-"""Claim: batch normalisation gives every unit mean 0 and variance 1, down to √ε (J 8.5).
+"""Claim: batch normalization gives every unit mean 0 and variance 1, down to √ε (J 8.5).
 
     f̄ = (f - E f) / √(Var f + ε)   ⇒   E f̄ = 0,   Var f̄ = s² / (s² + ε)        over the batch
 
@@ -30,8 +30,8 @@ def verdict(units: int, batch: int, seed: int, training: bool) -> Verdict:
     """Mean and variance of what comes out."""
     generator = torch.Generator().manual_seed(seed)
     spread = torch.logspace(-5, 3, units, dtype=torch.float64)
-    centre = spread * torch.randn(units, dtype=torch.float64, generator=generator)
-    f = centre + spread * torch.randn(batch, units, dtype=torch.float64, generator=generator)
+    center = spread * torch.randn(units, dtype=torch.float64, generator=generator)
+    f = center + spread * torch.randn(batch, units, dtype=torch.float64, generator=generator)
     norm = BatchNorm(units).double().train(training)
     with torch.no_grad():
         out = norm(f)

@@ -1,4 +1,4 @@
-"""Claim: before batch normalisation only the direction of w matters, not its length (J 8.5).
+"""Claim: before batch normalization only the direction of w matters, not its length (J 8.5).
 
     BN(wᵀx) = μ + γ wᵀ(x - E x) / ‖w‖_Σ,    ‖w‖²_Σ = wᵀ Σ w,   Σ = Cov x
     BN((c w)ᵀx) = BN(wᵀx)   ⇒   ∇ℓ(c w) = ∇ℓ(w) / c,   ∇ℓ(w) ⟂ w
@@ -29,22 +29,22 @@ def check(inputs: int = 10, batch: int = 100, seed: int = 0) -> Verdict:
             f"expected 2 inputs and a batch of 3 at least, for w to have a gradient, got {inputs} "
             f"and {batch}"
         )
-    return verdict(inputs, batch, seed, centre=1.0)
+    return verdict(inputs, batch, seed, center=1.0)
 
 
 def broken() -> Verdict:
     """E xxᵀ of inputs whose mean is not 0, as printed."""
-    return verdict(10, 100, 0, centre=0.0)
+    return verdict(10, 100, 0, center=0.0)
 
 
-def verdict(inputs: int, batch: int, seed: int, centre: float) -> Verdict:
+def verdict(inputs: int, batch: int, seed: int, center: float) -> Verdict:
     """Outputs and gradients by the length of w."""
     generator = torch.Generator().manual_seed(seed)
     x = 1 + torch.randn(batch, inputs, dtype=torch.float64, generator=generator)
     y = torch.randn(batch, 1, dtype=torch.float64, generator=generator)
     w = torch.randn(1, inputs, dtype=torch.float64, generator=generator)
     found = [output_and_gradient(c * w, x, y) for c in LENGTHS]
-    about = x - centre * x.mean(0)
+    about = x - center * x.mean(0)
     length = (w @ (about.T @ about / batch) @ w.T).sqrt()
     formula = (x - x.mean(0)) @ w.T / length
     outputs = max((output - formula).abs().max().item() for output, _ in found)
@@ -60,7 +60,7 @@ def verdict(inputs: int, batch: int, seed: int, centre: float) -> Verdict:
         bound=BOUND,
         holds=worst <= BOUND,
         picture=Picture(
-            title="With batch normalisation a longer w means a smaller gradient",
+            title="With batch normalization a longer w means a smaller gradient",
             x_label="multiple c of the length of w",
             y_label="multiple of the value at c = 1",
             curves={

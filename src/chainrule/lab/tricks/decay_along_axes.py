@@ -17,8 +17,8 @@ from chainrule.data.datasets import diabetes
 from chainrule.errors import InputError
 from chainrule.lab.claim import Picture, Verdict
 from chainrule.learning.losses import squared
-from chainrule.learning.optimizers import optimiser
-from chainrule.models.feedforward.linear_regression import LinearRegression, centred
+from chainrule.learning.optimizers import optimizer
+from chainrule.models.feedforward.linear_regression import LinearRegression, centered
 
 BOUND = 1e-9
 DECAYS = (0.03, 0.3, 3.0)
@@ -74,16 +74,16 @@ def kept(curvatures: Tensor, mu: float) -> Tensor:
 
 
 def regression() -> tuple[Tensor, Tensor]:
-    """Ten measurements of patients, and how far their disease went; both centred."""
+    """Ten measurements of patients, and how far their disease went; both centered."""
     x, y = diabetes.load().train
-    return centred(x, y.reshape(len(x), -1), True)[:2]
+    return centered(x, y.reshape(len(x), -1), True)[:2]
 
 
 def descended(x: Tensor, y: Tensor, mu: float, steps: int) -> Tensor:
     """θ after descent with weight decay μ."""
     model = LinearRegression(x.shape[1], bias=False).double()
     steepest = torch.linalg.matrix_norm(x, 2).item() ** 2 / len(x)
-    descent = optimiser("nesterov", model.parameters(), 1 / (steepest + mu), mu)
+    descent = optimizer("nesterov", model.parameters(), 1 / (steepest + mu), mu)
     for _ in range(steps):
         descent.zero_grad()
         squared(model(x), y).mean().backward()

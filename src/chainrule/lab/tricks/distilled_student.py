@@ -34,7 +34,7 @@ TAUGHT = replace(CLASSES, training_loss=distilling(temperature=4.0, share=1.0))
 
 
 def check(students: int = 20, epochs: int = 15, seed: int = 0) -> Verdict:
-    """A teacher that has learnt."""
+    """A teacher that has learned."""
     if students < 2:
         raise InputError(f"--students must be at least 2, to see a spread, got {students}")
     return verdict(students, epochs, seed)
@@ -56,7 +56,7 @@ def verdict(students: int, epochs: int, seed: int) -> Verdict:
     answers = outputs(teacher, (x,)).float()
 
     def test_errors(*targets: Tensor, objective: Objective = CLASSES) -> list[Tensor]:
-        found = [learnt((x, *targets), n, objective, students, seed) for n in IMAGES]
+        found = [learned((x, *targets), n, objective, students, seed) for n in IMAGES]
         return [torch.tensor([test_error(model, data.test) for model in each]) for each in found]
 
     alone, taught = test_errors(y), test_errors(y, answers, objective=TAUGHT)
@@ -96,7 +96,7 @@ def networks(number: int, hidden: int, seed: int) -> list[MLP]:
         return [MLP(64, [hidden], 10) for _ in range(number)]
 
 
-def learnt(
+def learned(
     split: tuple[Tensor, ...], images: int, objective: Objective, students: int, seed: int
 ) -> list[MLP]:
     """The students, after equally many updates whatever the number of images."""
@@ -116,5 +116,5 @@ def flat(errors: list[Tensor]) -> list[float]:
 
 
 def test_error(model: MLP, test: Split) -> float:
-    """In per cent."""
+    """In percent."""
     return 100 * error(outputs(model, (test.x,)), test.y)

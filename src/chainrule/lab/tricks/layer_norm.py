@@ -1,11 +1,11 @@
-"""Claim: layer normalisation standardises each example by itself, in a batch of any size (J 8.5).
+"""Claim: layer normalization standardizes each example by itself, in a batch of any size (J 8.5).
 
     x̄ = (x - E x) / √(Var x + ε)   ⇒   E x̄ = 0,   Var x̄ = s² / (s² + ε)        over the d units
     LN(x)_i does not depend on x_j, j ≠ i
 
 Measured: mean and variance of examples after it, and how much the answer to one example changes
 when the rest of its batch does; the largest distance from the prediction. Bound: 1e-12, some
-thousand times the rounding of double precision. Batch normalisation, drawn beside it, depends on
+thousand times the rounding of double precision. Batch normalization, drawn beside it, depends on
 the company, by about √(3/B) in a batch of B. Ba, Kiros and Hinton (2016).
 """
 
@@ -48,7 +48,7 @@ def verdict(units: int, seed: int, norm: nn.Module) -> Verdict:
         bound=BOUND,
         holds=worst <= BOUND,
         picture=Picture(
-            title="Layer normalisation does not look at the rest of the batch",
+            title="Layer normalization does not look at the rest of the batch",
             x_label="examples B in the batch",
             y_label="change of one answer with the others",
             curves={
@@ -56,8 +56,8 @@ def verdict(units: int, seed: int, norm: nn.Module) -> Verdict:
                 "√(3/B)": (sizes, [(3 / size) ** 0.5 for size in SIZES]),
             },
             points={
-                "layer normalisation": (sizes, changes),
-                "batch normalisation": (sizes, company),
+                "layer normalization": (sizes, changes),
+                "batch normalization": (sizes, company),
             },
             log="x",
         ),

@@ -12,7 +12,7 @@ from torch import Tensor
 from chainrule.data.datasets import diabetes
 from chainrule.errors import InputError
 from chainrule.learning.tasks import Augment
-from chainrule.models.feedforward.linear_regression import LinearRegression, centred
+from chainrule.models.feedforward.linear_regression import LinearRegression, centered
 from chainrule.models.feedforward.ridge_regression import RidgeRegression
 
 LEVEL = 1e-6
@@ -20,9 +20,9 @@ DRAWN = {"body mass": 2, "blood pressure": 3, "serum s5": 8}
 
 
 def patients() -> tuple[Tensor, Tensor]:
-    """Ten measurements, each of mean 0 and mean square 1, and how far the disease went, centred."""
+    """Ten standardized measurements, and the centered progression of the disease."""
     x, y = diabetes.load().train
-    x, y = centred(x, y.reshape(len(x), -1), True)[:2]
+    x, y = centered(x, y.reshape(len(x), -1), True)[:2]
     return x / x.square().mean(0).sqrt(), y
 
 

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from chainrule.lab.claim import Picture, Verdict
-from chainrule.nn.initialization import initialise
+from chainrule.nn.initialization import initialize
 
 BOUND = 1e-12
 
@@ -70,5 +70,5 @@ def products(width: int, layers: int, scheme: str) -> list[Tensor]:
     found = [torch.eye(width, dtype=torch.float64)]
     for _ in range(layers):
         layer = nn.Linear(width, width, bias=False, dtype=torch.float64)
-        found.append(initialise(layer, scheme).weight.detach() @ found[-1])
+        found.append(initialize(layer, scheme).weight.detach() @ found[-1])
     return found[1:]

@@ -62,14 +62,14 @@ def network(units: int, start: str = "constant", seed: int = 0) -> MLP:
     """2-M-2 in double precision."""
     with torch.random.fork_rng([]):
         torch.manual_seed(seed)
-        return MLP(2, [units], 2, initialisation=start).double()
+        return MLP(2, [units], 2, initialization=start).double()
 
 
 def learn(model: MLP, epochs: int, seed: int) -> list[float]:
     """The training loss of every epoch."""
     x, y = moons.load(seed=seed).train
     settings = Settings(
-        seed=seed, epochs=epochs, batch_size=60, optimiser="sgd", learning_rate=0.3, threads=1
+        seed=seed, epochs=epochs, batch_size=60, optimizer="sgd", learning_rate=0.3, threads=1
     )
     return [record["train_loss"] for record in train(model, (x.double(), y), None, settings)]
 

@@ -4,7 +4,7 @@
 
 for m outputs and independent weights of variance σ². Where widths alternate, Xavier's 2/(n + m) is
 a compromise between n and m.
-Measured: E δ_l² by autograd over random networks of nine initialisations; the largest distance from
+Measured: E δ_l² by autograd over random networks of nine initializations; the largest distance from
 the prediction in standard errors. Bound: 8, which these skewed means pass once in 10⁶ seeds.
 Glorot and Bengio (2010), He et al. (2015).
 """
@@ -38,7 +38,7 @@ def broken() -> Verdict:
 
 
 def verdict(networks: int, seed: int, count: Callable[[int, int], int]) -> Verdict:
-    """Mean squares by layer, from the output down, for all initialisations."""
+    """Mean squares by layer, from the output down, for all initializations."""
     measured = mean_squares(gradients, networks, seed)
     predicted = predictions(list(pairwise(WIDTHS))[::-1], count, start=1.0)
     worst = distance(measured, predicted, networks)

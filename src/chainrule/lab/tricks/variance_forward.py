@@ -3,7 +3,7 @@
     Var x = γ²   ⇒   Var z_1 = n σ² γ²,    Var z_{l+1} = ½ n σ² Var z_l,        z_l = W_l h_{l-1}
 
 for n inputs and independent weights of variance σ²: 2/n (Kaiming), 1/n (LeCun), 2/(n + m) (Xavier).
-Measured: Var z_l over random networks of nine initialisations; the largest distance from the
+Measured: Var z_l over random networks of nine initializations; the largest distance from the
 prediction in standard errors. Bound: 8 of them, which these skewed means pass once in 10⁶ seeds.
 J calls γ the standard deviation of x and finds Var z = γ; that needs γ to be the variance.
 LeCun et al. (1998), Glorot and Bengio (2010), He et al. (2015).
@@ -40,7 +40,7 @@ def broken() -> Verdict:
 
 
 def verdict(networks: int, deviation: float, seed: int, variance: float) -> Verdict:
-    """Variances by layer, for all initialisations."""
+    """Variances by layer, for all initializations."""
 
     def signals(model: MLP) -> list[Tensor]:
         x = deviation * torch.randn(1, WIDTHS[0]).sign()

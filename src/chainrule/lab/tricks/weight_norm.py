@@ -1,4 +1,4 @@
-"""Claim: weight normalisation's gradient has no part along w, so that ‖v‖ only grows (J 8.6).
+"""Claim: weight normalization's gradient has no part along w, so that ‖v‖ only grows (J 8.6).
 
     w = γ v/‖v‖   ⇒   ∂ℓ/∂v = γ/‖v‖ (I - w wᵀ/‖w‖²) ∂ℓ/∂w  ⟂  w,      ∂ℓ/∂γ = vᵀ/‖v‖ ∂ℓ/∂w
     v ← v - η ∂ℓ/∂v   ⇒   ‖v_t‖² = ‖v_0‖² + η² Σ_s ‖∂ℓ/∂v_s‖²          (Pythagoras)
@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from chainrule.lab.claim import Picture, Verdict
 from chainrule.learning.losses import squared
-from chainrule.learning.optimizers import optimiser
+from chainrule.learning.optimizers import optimizer
 from chainrule.nn.normalization import WeightNormLinear, weight_norm_gradient
 
 BOUND = 1e-11
@@ -70,7 +70,7 @@ def descended(formula: Formula, rate: float, steps: int, seed: int) -> tuple[Ten
     with torch.random.fork_rng([]):
         torch.manual_seed(seed)
         layer = WeightNormLinear(nn.Linear(10, 6).double())
-    descent = optimiser("sgd", layer.parameters(), rate)
+    descent = optimizer("sgd", layer.parameters(), rate)
     squares, gradients, off = [layer.v.detach().square().sum()], [], 0.0
     for _ in range(steps):
         x, y = torch.randn(20, 16, dtype=torch.float64, generator=generator).split([10, 6], 1)

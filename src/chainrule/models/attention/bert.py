@@ -1,14 +1,14 @@
 """BERT: an encoder that reads a text from both sides.
 
-    h = N(e_x + p_t + s_k)                                 token, learnt position, segment 0 or 1
+    h = N(e_x + p_t + s_k)                                 token, learned position, segment 0 or 1
     h ← N(h + A(h)),   h ← N(h + F(h))                     L post-norm blocks
 
 A text is [CLS] a … [SEP], a pair of texts [CLS] a … [SEP] b … [SEP] with segment 1 from b on. What
 comes out is a vector for each token in its context; heads for pre-training and for tasks stand in
 `bert_pretraining`, `bert_classifier`, `bert_tagger` and `bert_questions`. Token 0, [PAD], is never
 attended to. φ is the GELU, F four times as wide as h; dropout spares the attention weights. The
-positions begin as sinusoids: one map finds a token's neighbours at all places, where random ones
-must be learnt place by place. Default sizes are BERT-base's, whose published weights
+positions begin as sinusoids: one map finds a token's neighbors at all places, where random ones
+must be learned place by place. Default sizes are BERT-base's, whose published weights
 `load_published` reads.
 
 Devlin, Chang, Lee and Toutanova (2019), NAACL. Notes: J 6.5.
@@ -26,7 +26,7 @@ from torch import Tensor, nn
 from chainrule.errors import InputError
 from chainrule.nn.attention import padding_mask
 from chainrule.nn.dropout import dropout as dropped
-from chainrule.nn.positions import LearntPositions, rotation, sinusoidal
+from chainrule.nn.positions import LearnedPositions, rotation, sinusoidal
 from chainrule.nn.transformer_block import Block, draw_weights
 from chainrule.pretrained.loading import load_published as fit
 from chainrule.pretrained.state_dict_rules import opened, stacked, without
@@ -57,7 +57,7 @@ class BERT(nn.Module):
             )
         self.symbols, self.longest, self.width, self.rate = symbols, longest, width, dropout
         self.embedding = nn.Embedding(symbols, width)
-        self.positions = LearntPositions(longest, width)
+        self.positions = LearnedPositions(longest, width)
         self.segments = nn.Embedding(SEGMENTS, width)
         self.norm = nn.LayerNorm(width, eps=EPS)
         self.blocks = nn.ModuleList(
@@ -71,10 +71,10 @@ class BERT(nn.Module):
     def begin_with(self, meanings: Float[Tensor, "symbols some"]) -> None:
         """The last entries of the tokens' vectors are these, and no gradient moves them.
 
-        The last ones, because neighbours are told apart by the first entries of the positions.
+        The last ones, because neighbors are told apart by the first entries of the positions.
 
         Rows of length one become entries as large as the others, longer ones larger. Rows of zeros
-        are tokens of which nothing is known: they are learnt altogether.
+        are tokens of which nothing is known: they are learned altogether.
         """
         symbols, some = meanings.shape
         if symbols != self.symbols or some > self.width:

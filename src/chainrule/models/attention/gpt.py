@@ -1,6 +1,6 @@
 """GPT: a transformer that sees the past only and guesses the next token.
 
-    h_t = e_{x_t} + p_t                                     token and learnt position
+    h_t = e_{x_t} + p_t                                     token and learned position
     h   ← h + A(N(h)),   h ← h + F(N(h))                    L causal blocks
     p(x_{t+1} | x_1 … x_t) = softmax(E N(h_t))              E is the matrix of the e_x again
 
@@ -29,7 +29,7 @@ from chainrule.nn.activations import Activation
 from chainrule.nn.attention import Memory
 from chainrule.nn.decoding import sample
 from chainrule.nn.dropout import dropout as dropped
-from chainrule.nn.positions import LearntPositions
+from chainrule.nn.positions import LearnedPositions
 from chainrule.nn.profile import evaluating
 from chainrule.nn.transformer_block import Block, draw_weights
 from chainrule.pretrained.loading import load_published as fit
@@ -59,7 +59,7 @@ class GPT(nn.Module):
             )
         self.context, self.rate, self.activation = context, dropout, activation
         self.embedding = nn.Embedding(symbols, width)
-        self.positions = LearntPositions(context, width)
+        self.positions = LearnedPositions(context, width)
         self.blocks = nn.ModuleList(
             Block(width, heads, 4 * width, "pre", activation, dropout) for _ in range(depth)
         )

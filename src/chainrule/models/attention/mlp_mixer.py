@@ -6,7 +6,7 @@
     f(x) = V mean_t N(h_t) + v
 
 F_1 and F_2 are W_2 φ(W_1 · + b_1) + b_2 with the GELU. The weights of a transformer's mixing are
-computed from the image; these are learnt once and for all. Default sizes are Mixer-B/16's.
+computed from the image; these are learned once and for all. Default sizes are Mixer-B/16's.
 
 Tolstikhin et al. (2021), NeurIPS. Notes: L "Transformers: Properties" (less inductive bias).
 """
@@ -17,7 +17,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from chainrule.errors import InputError
-from chainrule.nn.initialization import initialise
+from chainrule.nn.initialization import initialize
 from chainrule.nn.patches import check_images, grid, patches
 from chainrule.nn.transformer_block import FeedForward, Skip
 
@@ -45,12 +45,12 @@ class MLPMixer(nn.Module):
             )
         self.image, self.patch, self.channels = image, patch, channels
         rows, columns = grid(image, patch)
-        self.embedding = initialise(nn.Linear(channels * patch**2, width), "lecun")
+        self.embedding = initialize(nn.Linear(channels * patch**2, width), "lecun")
         self.blocks = nn.ModuleList(
             MixerBlock(rows * columns, width, hidden, dropout) for _ in range(depth)
         )
         self.norm = nn.LayerNorm(width)
-        self.head = initialise(nn.Linear(width, classes), "lecun")
+        self.head = initialize(nn.Linear(width, classes), "lecun")
 
     def forward(
         self, x: Float[Tensor, "batch channels height width"]
@@ -80,6 +80,6 @@ class MixerBlock(nn.Module):
 
 
 def example() -> tuple[MLPMixer, Tensor]:
-    """Colour images of 8×8 in four patches, two blocks, three classes."""
+    """Color images of 8×8 in four patches, two blocks, three classes."""
     model = MLPMixer((8, 8), patch=4, classes=3, width=8, depth=2, hidden=(6, 16))
     return model, torch.randn(4, 3, 8, 8)

@@ -1,12 +1,12 @@
 """Vision transformer: an image is worth a few dozen words.
 
     h_0 = c,   h_t = W x_t + b                          [CLS], then the patches x_t, row by row
-    h   ← h + p                                         learnt positions
+    h   ← h + p                                         learned positions
     h   ← h + A(N(h)),   h ← h + F(N(h))                L pre-norm blocks
     f(x) = V N(h)_0 + v
 
-No weight knows that neighbouring patches are neighbours: less inductive bias than a convolution,
-so more must be learnt from data. φ is the GELU, F four times as wide as h. Matrices begin with
+No weight knows that neighboring patches are neighbors: less inductive bias than a convolution,
+so more must be learned from data. φ is the GELU, F four times as wide as h. Matrices begin with
 variances that follow their sizes, as in the authors' code: a fixed 0.02² is too little for narrow
 networks. Default sizes are ViT-Base/16's, whose published weights `load_published` reads.
 
@@ -26,9 +26,9 @@ from torch import Tensor, nn
 from chainrule.errors import InputError
 from chainrule.nn.attention import attention_maps
 from chainrule.nn.dropout import dropout as dropped
-from chainrule.nn.initialization import initialise
+from chainrule.nn.initialization import initialize
 from chainrule.nn.patches import check_images, grid, patches
-from chainrule.nn.positions import LearntPositions
+from chainrule.nn.positions import LearnedPositions
 from chainrule.nn.transformer_block import Block
 from chainrule.pretrained.loading import load_published as fit
 from chainrule.pretrained.state_dict_rules import opened, stacked, without
@@ -58,14 +58,14 @@ class ViT(nn.Module):
             )
         self.image, self.patch, self.channels, self.rate = image, patch, channels, dropout
         self.grid = grid(image, patch)
-        self.embedding = initialise(nn.Linear(channels * patch**2, width), "lecun")
+        self.embedding = initialize(nn.Linear(channels * patch**2, width), "lecun")
         self.blocks = nn.ModuleList(
             Block(width, heads, 4 * width, "pre", F.gelu, dropout, EPS) for _ in range(depth)
         )
         self.norm = nn.LayerNorm(width, eps=EPS)
-        self.head = initialise(nn.Linear(width, classes), "xavier-uniform")
+        self.head = initialize(nn.Linear(width, classes), "xavier-uniform")
         self.cls = nn.Parameter(0.02 * torch.randn(width))
-        self.positions = LearntPositions(1 + self.grid[0] * self.grid[1], width)
+        self.positions = LearnedPositions(1 + self.grid[0] * self.grid[1], width)
 
     def forward(
         self, x: Float[Tensor, "batch channels height width"]
@@ -134,6 +134,6 @@ def load_published(
 
 
 def example() -> tuple[ViT, Tensor]:
-    """Colour images of 8×8 in four patches, two blocks of two heads, three classes."""
+    """Color images of 8×8 in four patches, two blocks of two heads, three classes."""
     model = ViT((8, 8), patch=4, channels=3, classes=3, width=8, depth=2, heads=2)
     return model, torch.randn(4, 3, 8, 8)

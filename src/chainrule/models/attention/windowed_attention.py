@@ -1,11 +1,11 @@
-"""Windowed attention: look at the neighbours, and at a few tokens that everybody sees.
+"""Windowed attention: look at the neighbors, and at a few tokens that everybody sees.
 
     ξ_t = Σ_s a_ts v_s     over |t - s| ≤ w,  s < g,  and for t < g over all s
 
 w is the window to each side, g the number of global tokens, the first ones. Everything else is as
 in self-attention, and so is the result with a mask of that shape; but only n (3w + g) + g n
 products are formed, not n². The sequence is cut into blocks of w: a block's keys are its own and
-those of its two neighbours.
+those of its two neighbors.
 
 Child et al. (2019); Beltagy, Peters and Cohan (2020), Longformer; Zaheer et al. (2020), BigBird,
 whose global tokens share the maps of the others, as here. Notes: L "Transformer Impact, Extensions
@@ -73,13 +73,13 @@ def windowed(
     queries = F.pad(q, (0, 0, 0, spare)).reshape(batch * heads, blocks, window, d)
     keys, values = (
         torch.cat(
-            [neighbours(t, window, spare), t[:, :, None, :g].expand(-1, -1, blocks, -1, -1)], 3
+            [neighbors(t, window, spare), t[:, :, None, :g].expand(-1, -1, blocks, -1, -1)], 3
         )
         for t in (k, v)
     )
     mask = block_mask(steps, window, g, q.device)[None]
     if valid is not None:
-        near = neighbours(valid[:, None, :, None], window, spare)[:, 0, :, None, :, 0]
+        near = neighbors(valid[:, None, :, None], window, spare)[:, 0, :, None, :, 0]
         far = valid[:, None, None, :g].expand(-1, blocks, -1, -1)
         mask = (mask & torch.cat([near, far], 3)).repeat_interleave(heads, 0)
     found = attention(queries, keys.flatten(0, 1), values.flatten(0, 1), mask)
@@ -90,7 +90,7 @@ def windowed(
     return torch.cat([attention(q[:, :, :g], k, v, everyone), found[:, :, g:]], 2)
 
 
-def neighbours(t: Tensor, window: int, spare: int) -> Tensor:
+def neighbors(t: Tensor, window: int, spare: int) -> Tensor:
     """(batch, heads, steps, d) → (batch, heads, blocks, 3w, d): a block and the two beside it."""
     return F.pad(t, (0, 0, window, spare + window)).unfold(2, 3 * window, window).mT
 
@@ -98,7 +98,7 @@ def neighbours(t: Tensor, window: int, spare: int) -> Tensor:
 def block_mask(
     steps: int, window: int, everywhere: int, device: torch.device
 ) -> Bool[Tensor, "blocks window keys"]:
-    """True where a query of a block may see a key of its neighbourhood, or a global one."""
+    """True where a query of a block may see a key of its neighborhood, or a global one."""
     blocks = -(-steps // window)
     t = torch.arange(blocks * window, device=device).view(blocks, window, 1)
     s = (t[:, :1] - window) + torch.arange(3 * window, device=device)

@@ -217,7 +217,7 @@ def _next_mistake(
 
 
 def example() -> tuple[Perceptron, Tensor]:
-    """A perceptron that has learnt to tell two clouds of points apart, and those points."""
+    """A perceptron that has learned to tell two clouds of points apart, and those points."""
     x = torch.randn(20, 2)
     y = torch.where(torch.arange(20) < 10, 1.0, -1.0)
     model, x = Perceptron(2), x + 3 * y[:, None]

@@ -24,7 +24,7 @@ from chainrule.errors import InputError
 from chainrule.models.feedforward.mlp import MLP
 from chainrule.nn.activations import activation as activation_named
 from chainrule.nn.dropout import dropout as dropped
-from chainrule.nn.initialization import initialise
+from chainrule.nn.initialization import initialize
 
 NORMS = {None: nn.Identity, "batch": nn.BatchNorm2d}
 
@@ -50,7 +50,7 @@ class CNN(nn.Module):
         if norm not in NORMS:
             raise InputError(f"there is no norm {norm!r} of images; choose 'batch' or None")
         if kernel < 1 or kernel % 2 == 0:
-            raise InputError(f"expected a kernel of odd size, which has a centre, got {kernel}")
+            raise InputError(f"expected a kernel of odd size, which has a center, got {kernel}")
         stages = _stages(filters)
         rates = _rates(dropout, len(stages), len(hidden))
         self.activation, self.rates = activation_named(activation), rates[: len(stages)]
@@ -76,7 +76,7 @@ class CNN(nn.Module):
 def _layer(inputs: int, outputs: int, kernel: int, norm: str | None) -> nn.Module:
     """N(w ∗ h + b), of the same height and width."""
     layer = nn.Conv2d(inputs, outputs, kernel, padding=kernel // 2, bias=norm is None)
-    return nn.Sequential(initialise(layer, "kaiming"), NORMS[norm](outputs))
+    return nn.Sequential(initialize(layer, "kaiming"), NORMS[norm](outputs))
 
 
 def _stages(filters: Sequence[int | Sequence[int]]) -> list[tuple[int, ...]]:

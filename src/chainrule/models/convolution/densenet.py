@@ -6,7 +6,7 @@
     T(h)    = mean_{2×2} (w ∗ φ(N(h)))       between blocks, 1×1 to θ times the channels (C)
     f(x)    = W mean_{ij} φ(N(h_L)) + b
 
-φ is the ReLU, N batch normalisation. Features are passed on, not learnt again, so few channels do.
+φ is the ReLU, N batch normalization. Features are passed on, not learned again, so few channels do.
 `DenseNet.cifar` is the paper's network of 3n + 4 layers for small images, with `bc` its form with
 bottlenecks and θ = ½.
 
@@ -21,7 +21,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from chainrule.errors import InputError
-from chainrule.nn.initialization import initialise
+from chainrule.nn.initialization import initialize
 
 
 class DenseNet(nn.Module):
@@ -59,7 +59,7 @@ class DenseNet(nn.Module):
                 width += growth
             self.stages.append(stage)
         self.norm = nn.BatchNorm2d(width)
-        self.output = initialise(nn.Linear(width, classes), "lecun")
+        self.output = initialize(nn.Linear(width, classes), "lecun")
 
     def forward(
         self, x: Float[Tensor, "batch channels height width"]
@@ -121,10 +121,10 @@ class Activated(nn.Module):
 def convolution(inputs: int, outputs: int, kernel: int) -> nn.Conv2d:
     """w ∗ h of the same height and width."""
     layer = nn.Conv2d(inputs, outputs, kernel, padding=kernel // 2, bias=False)
-    return initialise(layer, "kaiming")
+    return initialize(layer, "kaiming")
 
 
 def example() -> tuple[DenseNet, Tensor]:
-    """Two blocks of two bottlenecks, and three small colour images."""
+    """Two blocks of two bottlenecks, and three small color images."""
     model = DenseNet(4, (2, 2), classes=3, bottleneck=4, compression=0.5)
     return model, torch.randn(3, 3, 8, 8)

@@ -5,7 +5,7 @@
 
 Images smaller than 32×32 are framed by two zeros, so that 28×28 becomes 32×32. The defaults are
 today's form: ReLU and maxima, 61,706 parameters. `activation="tanh", pooling="average"` is close to
-the original with its 60,000: that one scaled its averages by learnt numbers, left out some of the
+the original with its 60,000: that one scaled its averages by learned numbers, left out some of the
 channels in its second convolution, and ended in radial basis functions instead of W h + b.
 
 LeCun, Bottou, Bengio and Haffner (1998), Proc. IEEE 86. Notes: J 4.2, A 2.1, L "CNN core concepts".
@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from chainrule.errors import InputError
 from chainrule.models.feedforward.mlp import MLP
 from chainrule.nn.activations import activation as activation_named
-from chainrule.nn.initialization import initialise
+from chainrule.nn.initialization import initialize
 
 POOLINGS: dict[str, Callable[[Tensor, int], Tensor]] = {
     "max": F.max_pool2d,
@@ -54,10 +54,10 @@ class LeNet(nn.Module):
                 "LeNet needs images of at least 12×12, for two 5×5 kernels and two pools, got "
                 f"{height}×{width}"
             )
-        self.conv1 = initialise(nn.Conv2d(channels, 6, 5, padding=frame), scheme)
-        self.conv2 = initialise(nn.Conv2d(6, 16, 5), scheme)
+        self.conv1 = initialize(nn.Conv2d(channels, 6, 5, padding=frame), scheme)
+        self.conv2 = initialize(nn.Conv2d(6, 16, 5), scheme)
         features = 16 * sides[0] * sides[1]
-        self.head = MLP(features, (120, 84), classes, activation, initialisation=scheme)
+        self.head = MLP(features, (120, 84), classes, activation, initialization=scheme)
 
     def forward(
         self, x: Float[Tensor, "batch channels height width"]

@@ -29,5 +29,5 @@ class PlainNetwork(ResNet):
 
 
 def example() -> tuple[PlainNetwork, Tensor]:
-    """Twenty layers, and two small colour images."""
+    """Twenty layers, and two small color images."""
     return PlainNetwork(20, classes=10), torch.randn(2, 3, 32, 32)

@@ -5,7 +5,7 @@
     bottleneck   F(h) = N(w_3 ∗ φ(N(w_2 ∗ φ(N(w_1 ∗ h)))))   1×1, 3×3, 1×1 to four times the width
     f(x) = W mean_{ij} h_L + b
 
-φ is the ReLU, N batch normalisation, which takes the place of the biases. `ResNet.cifar` has
+φ is the ReLU, N batch normalization, which takes the place of the biases. `ResNet.cifar` has
 6n + 2 layers, 16, 32 and 64 filters, and shortcuts without parameters; `ResNet.imagenet` is the
 18-, 34- or 50-layer network under torchvision's names, its bottlenecks striding in their 3×3, so
 that published weights fit.
@@ -23,7 +23,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from chainrule.errors import InputError
-from chainrule.nn.initialization import initialise
+from chainrule.nn.initialization import initialize
 from chainrule.pretrained.loading import load_published as fit
 
 Shortcut = Callable[[int, int, int], nn.Module | None]
@@ -54,7 +54,7 @@ class ResNet(nn.Module):
                 layers.append(block(channels, width, stride, S))
                 channels = width * block.expansion
             self.add_module(name, nn.Sequential(*layers))
-        self.fc = initialise(nn.Linear(channels, classes), "lecun")
+        self.fc = initialize(nn.Linear(channels, classes), "lecun")
 
     def forward(
         self, x: Float[Tensor, "batch channels height width"]
@@ -73,7 +73,7 @@ class ResNet(nn.Module):
 
     @staticmethod
     def imagenet(depth: int, classes: int = 1000) -> "ResNet":
-        """The network of 18, 34 or 50 layers for colour images of about 224×224."""
+        """The network of 18, 34 or 50 layers for color images of about 224×224."""
         if depth not in IMAGENET:
             raise InputError(f"expected a depth of 18, 34 or 50, got {depth}")
         block, blocks = IMAGENET[depth]
@@ -167,7 +167,7 @@ def no_shortcut(inputs: int, outputs: int, stride: int) -> None:
 def convolution(inputs: int, outputs: int, kernel: int, stride: int = 1) -> nn.Conv2d:
     """w ∗ h of the same size (divided by the stride), for a norm to follow."""
     layer = nn.Conv2d(inputs, outputs, kernel, stride, padding=kernel // 2, bias=False)
-    return initialise(layer, "kaiming")
+    return initialize(layer, "kaiming")
 
 
 def cifar_blocks(depth: int) -> tuple[int, int, int]:
@@ -187,5 +187,5 @@ def load_published(model: ResNet, weights: Path | Mapping[str, Tensor], head: bo
 
 
 def example() -> tuple[ResNet, Tensor]:
-    """ResNet-20, and two small colour images."""
+    """ResNet-20, and two small color images."""
     return ResNet.cifar(20, classes=10), torch.randn(2, 3, 32, 32)

@@ -18,7 +18,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from chainrule.errors import InputError
-from chainrule.nn.initialization import initialise
+from chainrule.nn.initialization import initialize
 
 
 class UNet(nn.Module):
@@ -37,11 +37,11 @@ class UNet(nn.Module):
         )
         self.up = nn.ModuleList(
             # One term per filter reaches each pixel: "kaiming" gives 1/n here, which keeps E h².
-            initialise(nn.ConvTranspose2d(2 * n, n, 2, stride=2), "kaiming")
+            initialize(nn.ConvTranspose2d(2 * n, n, 2, stride=2), "kaiming")
             for n in widths[:-1]
         )
         self.join = nn.ModuleList(twice(2 * n, n) for n in widths[:-1])
-        self.output = initialise(nn.Conv2d(width, classes, 1), "lecun")
+        self.output = initialize(nn.Conv2d(width, classes, 1), "lecun")
 
     def forward(
         self, x: Float[Tensor, "batch channels height width"]
@@ -74,7 +74,7 @@ def twice(inputs: int, outputs: int) -> nn.Sequential:
     for channels in (inputs, outputs):
         convolution = nn.Conv2d(channels, outputs, 3, padding=1, bias=False)
         layers += [
-            initialise(convolution, "kaiming"),
+            initialize(convolution, "kaiming"),
             nn.BatchNorm2d(outputs),
             nn.ReLU(inplace=True),
         ]

@@ -3,7 +3,7 @@
     x_{l+1} = φ(W_l (x_l, …, x_1, x) + b_l)
     f(x)    = W_L (x_L, …, x_1, x) + b_L
 
-Layer l has l·m + d inputs for width m and input size d: features are passed on, not learnt again.
+Layer l has l·m + d inputs for width m and input size d: features are passed on, not learned again.
 
 Huang et al. (2017), CVPR (J 2.3 cites Zhu and Newsam 2017, who apply it to optical flow).
 Notes: J 2.3.
@@ -14,7 +14,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from chainrule.nn.activations import activation as activation_named
-from chainrule.nn.initialization import initialise
+from chainrule.nn.initialization import initialize
 
 
 class DenselyConnected(nn.Module):
@@ -24,8 +24,8 @@ class DenselyConnected(nn.Module):
         super().__init__()
         self.activation = activation_named(activation)
         seen = [inputs + l * width for l in range(depth + 1)]  # noqa: E741 - the equation's letter
-        self.layers = nn.ModuleList(initialise(nn.Linear(n, width), "kaiming") for n in seen[:-1])
-        self.output = initialise(nn.Linear(seen[-1], outputs), "lecun")
+        self.layers = nn.ModuleList(initialize(nn.Linear(n, width), "kaiming") for n in seen[:-1])
+        self.output = initialize(nn.Linear(seen[-1], outputs), "lecun")
 
     def forward(self, x: Float[Tensor, "batch *inputs"]) -> Float[Tensor, "batch outputs"]:
         seen = x.flatten(1)

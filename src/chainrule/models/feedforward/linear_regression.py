@@ -1,8 +1,8 @@
-"""Linear regression: least squares, solved or learnt.
+"""Linear regression: least squares, solved or learned.
 
     f(x) = W x + b
     min over W, b of 1/2 Σ_i ‖W x_i + b - y_i‖²
-    centred, X = U S Vᵀ:   Wᵀ = V diag(1/s) Uᵀ Y,   b = ȳ - W x̄
+    centered, X = U S Vᵀ:   Wᵀ = V diag(1/s) Uᵀ Y,   b = ȳ - W x̄
 
 Examples are the rows of X here. J 2.1 takes them as columns, X ∈ ℝᵈˣˢ, for which its printed
 solution (XᵀX)⁻¹Xᵀy should read (XXᵀ)⁻¹Xy. We form neither: the singular values solve the system
@@ -30,13 +30,13 @@ class LinearRegression(nn.Module):
     def minimum(
         self, X: Float[Tensor, "batch inputs"], Y: Float[Tensor, "batch outputs"], rounding: float
     ) -> Float[Tensor, "inputs outputs"]:
-        """The best Wᵀ for centred data."""
+        """The best Wᵀ for centered data."""
         return least_squares(X, Y, rounding)
 
     @torch.no_grad()
     def solve(self, x: Float[Tensor, "batch inputs"], y: Float[Tensor, "batch outputs"]) -> None:
         """Set W and b to the solution."""
-        X, Y, x_mean, y_mean = centred(x, y, self.bias is not None)
+        X, Y, x_mean, y_mean = centered(x, y, self.bias is not None)
         # Centring leaves rounding errors of the size of the data before it.
         rounding = torch.finfo(X.dtype).eps * max(X.shape) * (X + x_mean).norm().item()
         W = self.minimum(X, Y, rounding).T
@@ -54,17 +54,17 @@ def least_squares(
     return Vt.T @ (gain[:, None] * (U.T @ Y))
 
 
-def centred(
-    x: Float[Tensor, "batch inputs"], y: Float[Tensor, "batch outputs"], centre: bool
+def centered(
+    x: Float[Tensor, "batch inputs"], y: Float[Tensor, "batch outputs"], center: bool
 ) -> tuple[
     Float[Tensor, "batch inputs"],
     Float[Tensor, "batch outputs"],
     Float[Tensor, " inputs"],
     Float[Tensor, " outputs"],
 ]:
-    """x - x̄, y - ȳ, x̄, ȳ in double precision; the means count as zero without `centre`."""
+    """x - x̄, y - ȳ, x̄, ȳ in double precision; the means count as zero without `center`."""
     x, y = x.detach().double().cpu(), y.detach().double().cpu()
-    x_mean, y_mean = x.mean(0) * centre, y.mean(0) * centre
+    x_mean, y_mean = x.mean(0) * center, y.mean(0) * center
     return x - x_mean, y - y_mean, x_mean, y_mean
 
 

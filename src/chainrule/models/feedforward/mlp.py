@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from chainrule.errors import InputError
 from chainrule.nn.activations import activation as activation_named
 from chainrule.nn.dropout import dropout
-from chainrule.nn.initialization import initialise
+from chainrule.nn.initialization import initialize
 from chainrule.nn.normalization import WeightNormLinear
 
 NORMS = {
@@ -41,7 +41,7 @@ class MLP(nn.Module):
         outputs: int,
         activation: str = "relu",
         dropout: float | Sequence[float] = 0.0,
-        initialisation: str = "kaiming",
+        initialization: str = "kaiming",
         norm: str | None = None,
         output_bias: bool = True,
     ):
@@ -54,7 +54,7 @@ class MLP(nn.Module):
             raise InputError(f"every layer needs at least one unit, got {widths}")
         bias = [True] * len(hidden) + [output_bias]
         self.layers = nn.ModuleList(
-            initialise(nn.Linear(m, n, bias=b), initialisation)
+            initialize(nn.Linear(m, n, bias=b), initialization)
             for (m, n), b in zip(pairwise(sizes), bias, strict=True)
         )
         if norm not in NORMS:

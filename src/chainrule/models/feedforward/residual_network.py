@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from chainrule.nn.activations import Activation
 from chainrule.nn.activations import activation as activation_named
-from chainrule.nn.initialization import initialise
+from chainrule.nn.initialization import initialize
 
 
 class ResidualLayer(nn.Module):
@@ -23,10 +23,10 @@ class ResidualLayer(nn.Module):
     def __init__(self, inputs: int, outputs: int, activation: str = "relu"):
         super().__init__()
         self.activation = activation_named(activation)
-        self.linear = initialise(nn.Linear(inputs, outputs), "kaiming")
+        self.linear = initialize(nn.Linear(inputs, outputs), "kaiming")
         self.projection = None
         if inputs != outputs:
-            self.projection = initialise(nn.Linear(inputs, outputs, bias=False), "lecun")
+            self.projection = initialize(nn.Linear(inputs, outputs, bias=False), "lecun")
 
     def forward(self, x: Float[Tensor, "batch n"]) -> Float[Tensor, "batch m"]:
         V = None if self.projection is None else self.projection.weight
@@ -40,7 +40,7 @@ class ResidualNetwork(nn.Module):
         super().__init__()
         sizes = [inputs] + [width] * (depth - 1)
         self.layers = nn.ModuleList(ResidualLayer(n, width, activation) for n in sizes)
-        self.output = initialise(nn.Linear(width, outputs), "lecun")
+        self.output = initialize(nn.Linear(width, outputs), "lecun")
 
     def forward(self, x: Float[Tensor, "batch *inputs"]) -> Float[Tensor, "batch outputs"]:
         h = x.flatten(1)

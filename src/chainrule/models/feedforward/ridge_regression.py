@@ -1,8 +1,8 @@
 """Ridge regression: least squares with small weights.
 
     f(x) = W x + b
-    min over W, b of Σ_i ‖W x_i + b - y_i‖² + λ ‖W‖²                b is not penalised
-    centred, X = U S Vᵀ:   Wᵀ = V diag(s / (s² + λ)) Uᵀ Y,   b = ȳ - W x̄
+    min over W, b of Σ_i ‖W x_i + b - y_i‖² + λ ‖W‖²                b is not penalized
+    centered, X = U S Vᵀ:   Wᵀ = V diag(s / (s² + λ)) Uᵀ Y,   b = ȳ - W x̄
 
 The singular values show what λ does: directions in which the data hardly vary, s² ≪ λ, are shrunk
 to nothing. No inverse is formed, and more inputs than examples are no trouble.

@@ -1,6 +1,6 @@
-"""Graph attention network: every node decides how much it listens to each neighbour.
+"""Graph attention network: every node decides how much it listens to each neighbor.
 
-    q_mn = softmax_n ρ(uᵀ [V x_m, V x_n, x_mn])           n over the neighbours of m and m itself
+    q_mn = softmax_n ρ(uᵀ [V x_m, V x_n, x_mn])           n over the neighbors of m and m itself
     h_m  = φ(Σ_n q_mn V x_n + b)
 
 ρ is the leaky ReLU, φ the ELU, x_mn what is known of the edge, if anything; the loop of a node has
@@ -25,7 +25,7 @@ from torch.nn import init
 from chainrule.errors import InputError
 from chainrule.graphs import Graph, undirected
 from chainrule.nn.dropout import dropout
-from chainrule.nn.initialization import initialise
+from chainrule.nn.initialization import initialize
 from chainrule.nn.laplacian import with_loops
 from chainrule.nn.on_graph import OnGraph
 from chainrule.nn.sparse import Dense, Matrix, Sparse, matrix, summed
@@ -39,7 +39,7 @@ class Attention(nn.Module):
     def __init__(self, inputs: int, width: int, heads: int, joined: bool, edge_features: int = 0):
         super().__init__()
         self.heads, self.width, self.joined = heads, width, joined
-        self.V = initialise(nn.Linear(inputs, heads * width, bias=False), "xavier-uniform")
+        self.V = initialize(nn.Linear(inputs, heads * width, bias=False), "xavier-uniform")
         self.u_target = nn.Parameter(init.xavier_uniform_(torch.empty(heads, width)))
         self.u_source = nn.Parameter(init.xavier_uniform_(torch.empty(heads, width)))
         self.u_edge = (

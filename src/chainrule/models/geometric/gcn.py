@@ -1,4 +1,4 @@
-"""Graph convolutional network: every layer averages over neighbours, then mixes the features.
+"""Graph convolutional network: every layer averages over neighbors, then mixes the features.
 
     Ā = D^{-1/2} (A + I) D^{-1/2},  d_m = 1 + Σ_n a_mn                    coupling matrix, ‖Ā‖₂ ≤ 1
     H_0 = X,   H_l = φ(Ā H_{l-1} W_l + b_l),   f = Ā H_{L-1} W_L + b_L    a row for each node
@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from chainrule.errors import InputError
 from chainrule.graphs import Graph, undirected
 from chainrule.nn.dropout import dropout
-from chainrule.nn.initialization import initialise
+from chainrule.nn.initialization import initialize
 from chainrule.nn.laplacian import coupling
 from chainrule.nn.on_graph import OnGraph
 from chainrule.nn.sparse import Matrix, Sparse, matrix
@@ -40,7 +40,7 @@ class GCN(nn.Module):
             )
         self.rate = dropout
         self.layers = nn.ModuleList(
-            initialise(nn.Linear(m, n), "xavier-uniform") for m, n in pairwise(sizes)
+            initialize(nn.Linear(m, n), "xavier-uniform") for m, n in pairwise(sizes)
         )
 
     def views(self, graph: Graph) -> nn.ModuleDict:

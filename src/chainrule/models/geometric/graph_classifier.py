@@ -19,7 +19,7 @@ from chainrule.errors import InputError
 from chainrule.graphs import Graph, undirected, union
 from chainrule.models.geometric.message_passing import AGGREGATIONS, Messages, aggregate
 from chainrule.nn.dropout import dropout
-from chainrule.nn.initialization import initialise
+from chainrule.nn.initialization import initialize
 from chainrule.nn.on_graph import OnGraphs
 
 
@@ -50,9 +50,9 @@ class GraphClassifier(nn.Module):
         )
         self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in range(layers))
         self.head = nn.Sequential(
-            initialise(nn.Linear(layers * width, width), "kaiming"),
+            initialize(nn.Linear(layers * width, width), "kaiming"),
             nn.ReLU(),
-            initialise(nn.Linear(width, outputs), "lecun"),
+            initialize(nn.Linear(width, outputs), "lecun"),
         )
 
     def forward(self, graph: Graph) -> Float[Tensor, "graphs outputs"]:

@@ -1,11 +1,11 @@
-"""Message passing: every node gathers what its neighbours send, in no particular order.
+"""Message passing: every node gathers what its neighbors send, in no particular order.
 
     a_m = ⊕_{n → m} ψ(x_n, x_nm),   ⊕ the sum, the mean or the maximum        message
     h_m = φ(x_m, a_m)                                                         update
 
 ψ is (V [x_n, x_nm] + c)₊ and φ an affine map of [x_m, a_m]; x_nm is what is known of the edge, if
 anything. ⊕ does not depend on the order, so permuting the nodes permutes the outputs. A node that
-nobody sends to has a = 0. GCN and GAT are special cases with fixed and with learnt weights in ⊕.
+nobody sends to has a = 0. GCN and GAT are special cases with fixed and with learned weights in ⊕.
 
 Gilmer, Schoenholz, Riley, Vinyals and Dahl (2017), ICML. Notes: J 7.4.
 """
@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from chainrule.errors import InputError
 from chainrule.graphs import Graph, undirected
 from chainrule.nn.dropout import dropout
-from chainrule.nn.initialization import initialise
+from chainrule.nn.initialization import initialize
 from chainrule.nn.on_graph import Held, OnGraph
 
 AGGREGATIONS = ("sum", "mean", "max")
@@ -36,8 +36,8 @@ class Messages(nn.Module):
                 f"there is no aggregation {aggregation!r}; choose {', '.join(AGGREGATIONS)}"
             )
         self.aggregation = aggregation
-        self.message = initialise(nn.Linear(inputs + edge_features, outputs), "kaiming")
-        self.update = initialise(nn.Linear(inputs + outputs, outputs), "lecun")
+        self.message = initialize(nn.Linear(inputs + edge_features, outputs), "kaiming")
+        self.update = initialize(nn.Linear(inputs + outputs, outputs), "lecun")
 
     def forward(self, x: Float[Tensor, "nodes inputs"], graph: Graph) -> Tensor:
         """φ(x_m, ⊕ ψ(x_n, x_nm)) of every node."""

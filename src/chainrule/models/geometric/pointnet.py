@@ -27,7 +27,7 @@ from chainrule.errors import InputError
 from chainrule.nn.aux_losses import add_to_loss
 from chainrule.nn.chunked import in_pieces
 from chainrule.nn.dropout import dropout
-from chainrule.nn.initialization import initialise
+from chainrule.nn.initialization import initialize
 from chainrule.nn.pooled_layer import PooledLayer
 
 PENALTY = 1e-3  # λ of the paper
@@ -63,7 +63,7 @@ class PointNet(nn.Module):
         super().__init__()
         self.features = PointFeatures(dimensions, inputs or dimensions, features)
         self.hidden = layers(features, *hidden)
-        self.output = initialise(nn.Linear([features, *hidden][-1], classes), "lecun")
+        self.output = initialize(nn.Linear([features, *hidden][-1], classes), "lecun")
         self.rate = dropout
 
     def forward(self, x: Points) -> Float[Tensor, "batch classes"]:
@@ -161,7 +161,7 @@ def layers(*sizes: int) -> nn.Sequential:
     """h ↦ φ(N(W h)) from each size to the next."""
     parts: list[nn.Module] = []
     for inputs, outputs in pairwise(sizes):
-        linear = initialise(nn.Linear(inputs, outputs, bias=False), "kaiming")
+        linear = initialize(nn.Linear(inputs, outputs, bias=False), "kaiming")
         parts += [linear, nn.BatchNorm1d(outputs), nn.ReLU(inplace=True)]
     return nn.Sequential(*parts)
 

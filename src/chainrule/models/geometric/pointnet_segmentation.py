@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from chainrule.models.geometric.pointnet import PointFeatures, Points, layers, pointwise
 from chainrule.nn.chunked import in_pieces
-from chainrule.nn.initialization import initialise
+from chainrule.nn.initialization import initialize
 
 AT_ONCE = 64  # clouds of a large batch that are evaluated at a time
 
@@ -31,12 +31,12 @@ class PointNetSegmentation(nn.Module):
     ):
         super().__init__()
         self.features = PointFeatures(dimensions, inputs or dimensions, features)
-        self.from_local = initialise(nn.Linear(64, 512, bias=False), "lecun")
-        self.from_whole = initialise(nn.Linear(features, 512, bias=False), "lecun")
+        self.from_local = initialize(nn.Linear(64, 512, bias=False), "lecun")
+        self.from_whole = initialize(nn.Linear(features, 512, bias=False), "lecun")
         self.hidden = nn.Sequential(
             nn.BatchNorm1d(512), nn.ReLU(inplace=True), *layers(512, 256, 128)
         )
-        self.output = initialise(nn.Linear(128, classes), "lecun")
+        self.output = initialize(nn.Linear(128, classes), "lecun")
 
     def forward(self, x: Points) -> Float[Tensor, "batch classes points"]:
         return in_pieces(self._scores, x, AT_ONCE, self.training)

@@ -16,7 +16,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from chainrule.graphs import Graph, undirected
-from chainrule.nn.laplacian import normalised_laplacian
+from chainrule.nn.laplacian import normalized_laplacian
 from chainrule.nn.on_graph import OnGraph
 from chainrule.nn.polynomial_filters import FilterNetwork
 from chainrule.nn.sparse import Sparse
@@ -26,7 +26,7 @@ class Polynomial(FilterNetwork):
     """Filters of powers of the Laplacian with ReLUs between them."""
 
     def operator(self, graph: Graph) -> Sparse:
-        return normalised_laplacian(graph)
+        return normalized_laplacian(graph)
 
     def polynomials(self, L: Sparse, x: Float[Tensor, "nodes width"]) -> list[Tensor]:
         return powers(L, x, self.terms)

@@ -22,7 +22,7 @@ from torch.nn import init
 from chainrule.errors import InputError
 from chainrule.graphs import Graph, undirected
 from chainrule.nn.dropout import dropout
-from chainrule.nn.laplacian import fourier_basis, normalised_laplacian
+from chainrule.nn.laplacian import fourier_basis, normalized_laplacian
 from chainrule.nn.on_graph import OnGraph
 from chainrule.nn.sparse import Dense
 
@@ -66,7 +66,7 @@ class Spectral(nn.Module):
 
     def views(self, graph: Graph) -> nn.ModuleDict:
         """X, U, and the tents at every frequency."""
-        basis = fourier_basis(normalised_laplacian(graph))
+        basis = fourier_basis(normalized_laplacian(graph))
         tents_at = tents(basis.frequencies, self.knots)
         return nn.ModuleDict({"x": Dense(graph.x), "U": Dense(basis.U), "tents": Dense(tents_at)})
 

@@ -1,10 +1,10 @@
-"""Weisfeiler-Leman: nodes take the colour of their neighbourhood, until nothing new is seen.
+"""Weisfeiler-Leman: nodes take the color of their neighborhood, until nothing new is seen.
 
     c_0(m)   = x_m
-    c_t+1(m) = a new colour for each pair (c_t(m), {{c_t(n) : n → m}})
-    G ≁ H    if some colour occurs in one more often than in the other         (1-WL test)
+    c_t+1(m) = a new color for each pair (c_t(m), {{c_t(n) : n → m}})
+    G ≁ H    if some color occurs in one more often than in the other         (1-WL test)
 
-    k(G, H) = ⟨φ(G), φ(H)⟩ / ‖φ(G)‖ ‖φ(H)‖,   φ counts the colours of rounds 0 … T
+    k(G, H) = ⟨φ(G), φ(H)⟩ / ‖φ(G)‖ ‖φ(H)‖,   φ counts the colors of rounds 0 … T
     f(G)    = Σ_i α_i k(G, G_i),    α = (K + μ I)⁻¹ Y
 
 Graphs that the test cannot tell apart may still differ: two triangles and a hexagon look the same
@@ -28,14 +28,14 @@ from chainrule.graphs import Graph, undirected, union
 
 
 class WeisfeilerLeman(nn.Module):
-    """A classifier of the graphs of a union, by the colours they share with those it has learnt."""
+    """A classifier of the graphs of a union, by the colors they share with those it has learned."""
 
     K: Tensor
     alpha: Float[Tensor, "graphs classes"]
 
     def __init__(self, graphs: Graph, classes: int, rounds: int = 3):
         super().__init__()
-        self.register_buffer("K", kernel(colour_counts(graphs, rounds)), persistent=False)
+        self.register_buffer("K", kernel(color_counts(graphs, rounds)), persistent=False)
         self.register_buffer("alpha", torch.zeros(graphs.graphs, classes))
 
     def learn(self, which: Int[Tensor, " n"], y: Int[Tensor, " n"], ridge: float = 0.1) -> None:
@@ -51,23 +51,23 @@ class WeisfeilerLeman(nn.Module):
 
 
 def refine(graph: Graph, rounds: int | None = None) -> list[Int[np.ndarray, " nodes"]]:
-    """Colours of every node in rounds 0, 1, …; without `rounds`, until no class splits any more.
+    """Colors of every node in rounds 0, 1, …; without `rounds`, until no class splits any more.
 
-    Colours are numbers, the same for the same colour in all graphs of a union.
+    Colors are numbers, the same for the same color in all graphs of a union.
     """
-    colours = np.unique(graph.x.numpy(force=True), axis=0, return_inverse=True)[1].reshape(-1)
+    colors = np.unique(graph.x.numpy(force=True), axis=0, return_inverse=True)[1].reshape(-1)
     source, target = graph.edge_index.numpy(force=True)
-    found = [colours]
+    found = [colors]
     while rounds is None or len(found) <= rounds:
-        order = np.lexsort((colours[source], target))
+        order = np.lexsort((colors[source], target))
         ends = np.searchsorted(target[order], np.arange(1, graph.nodes))
-        heard = np.split(colours[source][order], ends)
+        heard = np.split(colors[source][order], ends)
         seen: dict[tuple[int, bytes], int] = {}
-        pairs = ((int(own), near.tobytes()) for own, near in zip(colours, heard, strict=True))
-        colours = np.array([seen.setdefault(pair, len(seen)) for pair in pairs])
+        pairs = ((int(own), near.tobytes()) for own, near in zip(colors, heard, strict=True))
+        colors = np.array([seen.setdefault(pair, len(seen)) for pair in pairs])
         if rounds is None and len(seen) == len(np.unique(found[-1])):
             return found
-        found.append(colours)
+        found.append(colors)
     return found
 
 
@@ -75,18 +75,18 @@ def told_apart(one: Graph, other: Graph) -> bool:
     """Whether the 1-WL test sees that two graphs differ; if not, they may still differ."""
     if one.nodes != other.nodes:
         return True
-    colours = refine(union([one, other]))[-1]
-    return Counter(colours[: one.nodes].tolist()) != Counter(colours[one.nodes :].tolist())
+    colors = refine(union([one, other]))[-1]
+    return Counter(colors[: one.nodes].tolist()) != Counter(colors[one.nodes :].tolist())
 
 
-def colour_counts(graphs: Graph, rounds: int) -> csr_array:
-    """φ: how often each colour of each round occurs in each graph."""
+def color_counts(graphs: Graph, rounds: int) -> csr_array:
+    """φ: how often each color of each round occurs in each graph."""
     if rounds < 0:
         raise InputError(f"expected rounds from 0 up, got {rounds}")
     owner, columns, start = graphs.graph_of_node.numpy(force=True), [], 0
-    for colours in refine(graphs, rounds):
-        columns.append(colours + start)
-        start += int(colours.max()) + 1
+    for colors in refine(graphs, rounds):
+        columns.append(colors + start)
+        start += int(colors.max()) + 1
     rows = np.tile(owner, len(columns))
     ones = np.ones(len(rows))
     return csr_array((ones, (rows, np.concatenate(columns))), shape=(graphs.graphs, start))

@@ -23,7 +23,7 @@ from chainrule.errors import InputError
 from chainrule.models.recurrent.gru import GRU
 from chainrule.models.recurrent.seq2seq import PADDING, Fed, lengths_of, without_empty_steps
 from chainrule.nn.dropout import dropout as dropped
-from chainrule.nn.initialization import initialise
+from chainrule.nn.initialization import initialize
 from chainrule.nn.sequences import turned_round
 
 
@@ -57,15 +57,15 @@ class Bahdanau(nn.Module):
         self.source = nn.Embedding(source, embedding, PADDING)
         self.target = nn.Embedding(target, embedding, PADDING)
         self.forwards, self.backwards = GRU(embedding, width), GRU(embedding, width)
-        self.start = initialise(nn.Linear(width, width), "lecun")
-        self.key = initialise(nn.Linear(2 * width, width), "lecun")
-        self.query = initialise(nn.Linear(width, width, bias=False), "lecun")
-        self.score = initialise(nn.Linear(width, 1, bias=False), "lecun")
-        self.word_gates = initialise(nn.Linear(embedding, 3 * width), "lecun")
-        self.context_gates = initialise(nn.Linear(2 * width, 3 * width, bias=False), "lecun")
-        self.state_gates = initialise(nn.Linear(width, 3 * width), "lecun")
-        self.readout = initialise(nn.Linear(3 * width + embedding, embedding), "lecun")
-        self.output = initialise(nn.Linear(embedding, target), "lecun")
+        self.start = initialize(nn.Linear(width, width), "lecun")
+        self.key = initialize(nn.Linear(2 * width, width), "lecun")
+        self.query = initialize(nn.Linear(width, width, bias=False), "lecun")
+        self.score = initialize(nn.Linear(width, 1, bias=False), "lecun")
+        self.word_gates = initialize(nn.Linear(embedding, 3 * width), "lecun")
+        self.context_gates = initialize(nn.Linear(2 * width, 3 * width, bias=False), "lecun")
+        self.state_gates = initialize(nn.Linear(width, 3 * width), "lecun")
+        self.readout = initialize(nn.Linear(3 * width + embedding, embedding), "lecun")
+        self.output = initialize(nn.Linear(embedding, target), "lecun")
 
     def forward(
         self, source: Int[Tensor, "batch m"], previous: Int[Tensor, "batch n"]

@@ -21,7 +21,7 @@ from chainrule.models.recurrent.layers import network
 from chainrule.models.recurrent.recurrent import State, parts
 from chainrule.nn.decoding import sample
 from chainrule.nn.dropout import dropout as dropped
-from chainrule.nn.initialization import initialise
+from chainrule.nn.initialization import initialize
 
 
 class LanguageModel(nn.Module):
@@ -44,7 +44,7 @@ class LanguageModel(nn.Module):
         self.rate = dropout
         self.embedding = nn.Embedding(symbols, embedding)
         self.network = network(cell, embedding, width, depth, dropout)
-        self.output = initialise(nn.Linear(width, symbols), "lecun")
+        self.output = initialize(nn.Linear(width, symbols), "lecun")
 
     def forward(self, tokens: Int[Tensor, "batch steps"]) -> Float[Tensor, "batch steps symbols"]:
         """Logits of each next symbol, from a state that knows nothing."""

@@ -1,7 +1,7 @@
 """LRU: a linear recurrence with complex eigenvalues that cannot leave the unit disc.
 
     λ = exp(-exp ν + i φ)                 |λ| = exp(-exp ν) < 1, whatever ν
-    h_t = λ ⊙ h_{t-1} + γ ⊙ B x_t,        γ = √(1 - |λ|²) at the start, then learnt
+    h_t = λ ⊙ h_{t-1} + γ ⊙ B x_t,        γ = √(1 - |λ|²) at the start, then learned
     y_t = Re(C h_t) + D x_t
 
 λ starts uniformly on the ring r_min ≤ |λ| ≤ r_max, with phases φ up to `phase`; γ gives every unit
@@ -41,7 +41,7 @@ class LRU(Recurrent):
             raise InputError(f"expected a ring in the unit disc, got {smallest} to {largest}")
         ν, φ = ring(width, smallest, largest, phase)
         self.ν, self.φ = nn.Parameter(ν), nn.Parameter(φ)
-        self.log_γ = nn.Parameter(torch.log(normalisation(ν)))
+        self.log_γ = nn.Parameter(torch.log(normalization(ν)))
         self.B = nn.Parameter(torch.randn(2, width, inputs) / (2 * inputs) ** 0.5)
         self.C = nn.Parameter(torch.randn(2, width, width) / width**0.5)
         self.D = nn.Parameter(torch.randn(width, inputs) / inputs**0.5)
@@ -60,7 +60,7 @@ def eigenvalues(ν: Float[Tensor, " m"], φ: Float[Tensor, " m"]) -> Complex[Ten
     return torch.polar(torch.exp(-torch.exp(ν)), φ)
 
 
-def normalisation(ν: Float[Tensor, " m"]) -> Float[Tensor, " m"]:
+def normalization(ν: Float[Tensor, " m"]) -> Float[Tensor, " m"]:
     """γ = √(1 - |λ|²) = √(-expm1(-2 exp ν)), exact for |λ| near 1."""
     return torch.sqrt(-torch.expm1(-2 * torch.exp(ν)))
 

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from chainrule.models.recurrent.recurrent import Recurrent
 from chainrule.models.recurrent.sequence_classifier import SequenceClassifier
-from chainrule.nn.initialization import initialise
+from chainrule.nn.initialization import initialize
 from chainrule.nn.scan import scan
 
 LONGEST = 1000.0  # steps after which the slowest unit has forgotten half
@@ -25,8 +25,8 @@ class MinGRU(Recurrent):
 
     def __init__(self, inputs: int, width: int):
         super().__init__(inputs, width)
-        self.gate = initialise(nn.Linear(inputs, width), "lecun")
-        self.candidate = initialise(nn.Linear(inputs, width), "lecun")
+        self.gate = initialize(nn.Linear(inputs, width), "lecun")
+        self.candidate = initialize(nn.Linear(inputs, width), "lecun")
         with torch.no_grad():
             self.gate.bias.copy_(keeping(half_lives(width)))
 

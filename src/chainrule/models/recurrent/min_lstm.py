@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from chainrule.models.recurrent.min_gru import half_lives, keeping
 from chainrule.models.recurrent.recurrent import Recurrent
 from chainrule.models.recurrent.sequence_classifier import SequenceClassifier
-from chainrule.nn.initialization import initialise
+from chainrule.nn.initialization import initialize
 from chainrule.nn.scan import scan
 
 
@@ -26,9 +26,9 @@ class MinLSTM(Recurrent):
 
     def __init__(self, inputs: int, width: int):
         super().__init__(inputs, width)
-        self.forget = initialise(nn.Linear(inputs, width), "lecun")
-        self.input = initialise(nn.Linear(inputs, width), "lecun")
-        self.candidate = initialise(nn.Linear(inputs, width), "lecun")
+        self.forget = initialize(nn.Linear(inputs, width), "lecun")
+        self.input = initialize(nn.Linear(inputs, width), "lecun")
+        self.candidate = initialize(nn.Linear(inputs, width), "lecun")
         with torch.no_grad():
             kept = keeping(half_lives(width))
             self.forget.bias.copy_(kept)

@@ -2,7 +2,7 @@
 
     u = x + F(N(x)),   y = u + W₂ GELU(W₁ N(u) + b₁) + b₂
 
-with F any recurrent layer whose width is that of its inputs, and N layer normalisation. F mixes
+with F any recurrent layer whose width is that of its inputs, and N layer normalization. F mixes
 over time, the MLP between the units; the power that a linear recurrence lacks lies in the MLP.
 `deep` puts an affine map in front and blocks behind each other. In training units are dropped on
 both branches.
@@ -24,7 +24,7 @@ from chainrule.models.recurrent.recurrent import Recurrent, State
 from chainrule.models.recurrent.sequence_classifier import SequenceClassifier
 from chainrule.models.recurrent.stacked import Stacked
 from chainrule.nn.dropout import dropout
-from chainrule.nn.initialization import initialise
+from chainrule.nn.initialization import initialize
 from chainrule.nn.sequences import without_padding
 
 WIDER = 2  # the MLP's hidden layer, in widths
@@ -42,8 +42,8 @@ class ResidualBlock(Recurrent):
         super().__init__(layer.inputs, layer.width)
         self.layer, self.rate = layer, dropout
         self.norm, self.norm_within = nn.LayerNorm(layer.width), nn.LayerNorm(layer.width)
-        self.up = initialise(nn.Linear(layer.width, WIDER * layer.width), "kaiming")
-        self.down = initialise(nn.Linear(WIDER * layer.width, layer.width), "lecun")
+        self.up = initialize(nn.Linear(layer.width, WIDER * layer.width), "kaiming")
+        self.down = initialize(nn.Linear(WIDER * layer.width, layer.width), "lecun")
 
     def forward(
         self,
@@ -67,7 +67,7 @@ class Projection(Recurrent):
 
     def __init__(self, inputs: int, width: int):
         super().__init__(inputs, width)
-        self.affine = initialise(nn.Linear(inputs, width), "lecun")
+        self.affine = initialize(nn.Linear(inputs, width), "lecun")
 
     def forward(
         self,

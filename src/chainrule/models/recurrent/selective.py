@@ -20,7 +20,7 @@ from torch import Tensor, nn
 
 from chainrule.models.recurrent.recurrent import Recurrent
 from chainrule.models.recurrent.sequence_classifier import SequenceClassifier
-from chainrule.nn.initialization import initialise
+from chainrule.nn.initialization import initialize
 from chainrule.nn.scan import scan
 
 FINEST, COARSEST = 1e-3, 1e-1  # Δ at the start
@@ -31,11 +31,11 @@ class Selective(Recurrent):
 
     def __init__(self, inputs: int, width: int, per_unit: int = 8):
         super().__init__(inputs, width, ((width, per_unit),))
-        self.input = initialise(nn.Linear(inputs, width), "lecun")
-        self.gate = initialise(nn.Linear(inputs, width), "lecun")
-        self.step = initialise(nn.Linear(width, width), "normal")
-        self.write = initialise(nn.Linear(width, per_unit, bias=False), "lecun")
-        self.read = initialise(nn.Linear(width, per_unit, bias=False), "lecun")
+        self.input = initialize(nn.Linear(inputs, width), "lecun")
+        self.gate = initialize(nn.Linear(inputs, width), "lecun")
+        self.step = initialize(nn.Linear(width, width), "normal")
+        self.write = initialize(nn.Linear(width, per_unit, bias=False), "lecun")
+        self.read = initialize(nn.Linear(width, per_unit, bias=False), "lecun")
         n = torch.arange(1.0, per_unit + 1)
         self.log_A = nn.Parameter(n.log().expand(width, per_unit).clone())
         self.d = nn.Parameter(torch.ones(width))

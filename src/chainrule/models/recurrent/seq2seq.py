@@ -20,7 +20,7 @@ from chainrule.errors import InputError
 from chainrule.models.recurrent.layers import network
 from chainrule.models.recurrent.recurrent import Recurrent, State, parts, together
 from chainrule.nn.dropout import dropout as dropped
-from chainrule.nn.initialization import initialise
+from chainrule.nn.initialization import initialize
 
 PADDING = 0
 
@@ -49,7 +49,7 @@ class Seq2Seq(nn.Module):
         self.target = nn.Embedding(target, embedding, PADDING)
         self.encoder = network(cell, embedding, width, depth, dropout)
         self.decoder = network(cell, embedding, width, depth, dropout)
-        self.output = initialise(nn.Linear(width, target), "lecun")
+        self.output = initialize(nn.Linear(width, target), "lecun")
 
     def forward(
         self, source: Int[Tensor, "batch m"], previous: Int[Tensor, "batch n"]

@@ -14,7 +14,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from chainrule.models.recurrent.recurrent import Recurrent
-from chainrule.nn.initialization import initialise
+from chainrule.nn.initialization import initialize
 
 
 class SequenceClassifier(nn.Module):
@@ -23,7 +23,7 @@ class SequenceClassifier(nn.Module):
     def __init__(self, layer: Recurrent, outputs: int):
         super().__init__()
         self.layer = layer
-        self.output = initialise(nn.Linear(layer.width, outputs), "lecun")
+        self.output = initialize(nn.Linear(layer.width, outputs), "lecun")
 
     def forward(
         self, x: Float[Tensor, "batch steps inputs"], lengths: Int[Tensor, " batch"] | None = None

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from chainrule.models.recurrent.elman import Elman
 from chainrule.models.recurrent.recurrent import Recurrent
-from chainrule.nn.initialization import initialise
+from chainrule.nn.initialization import initialize
 from chainrule.nn.sequences import without_padding
 
 
@@ -23,7 +23,7 @@ class SequenceTagger(nn.Module):
     def __init__(self, layer: Recurrent, outputs: int):
         super().__init__()
         self.layer = layer
-        self.output = initialise(nn.Linear(layer.width, outputs), "lecun")
+        self.output = initialize(nn.Linear(layer.width, outputs), "lecun")
 
     def forward(
         self, x: Float[Tensor, "batch steps inputs"], lengths: Int[Tensor, " batch"] | None = None

@@ -1,4 +1,4 @@
-"""Diagonal state space: a linear differential equation, sampled in steps that are learnt.
+"""Diagonal state space: a linear differential equation, sampled in steps that are learned.
 
     h'(t) = A h(t) + B x(t),   A = diag(-exp α + i ω),   y(t) = 2 Re(C h(t)) + D x(t)
     h_t = Ā ⊙ h_{t-1} + B̄ x_t,   Ā = exp(ΔA),   B̄ = (Ā - 1) / A ⊙ B
@@ -41,14 +41,14 @@ class StateSpace(Recurrent):
 
     def unroll(self, x: Tensor, *state: Tensor) -> tuple[Tensor, tuple[Tensor, ...]]:
         (h,) = state
-        Ā, ratio = discretised(torch.complex(-self.α.exp(), self.ω), self.log_Δ.exp())
+        Ā, ratio = discretized(torch.complex(-self.α.exp(), self.ω), self.log_Δ.exp())
         u = torch.complex(x @ self.B[0].T, x @ self.B[1].T)
         states = scan(Ā, ratio * u, h)
         y = states.real @ self.C[0].T - states.imag @ self.C[1].T
         return 2 * y + x @ self.D.T, (states,)
 
 
-def discretised(A: Tensor, Δ: Tensor) -> tuple[Tensor, Tensor]:
+def discretized(A: Tensor, Δ: Tensor) -> tuple[Tensor, Tensor]:
     """Ā = exp(ΔA) and (Ā - 1) / A."""
     Ā = torch.exp(Δ * A)
     return Ā, torch.expm1(Δ * A) / A

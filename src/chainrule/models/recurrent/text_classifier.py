@@ -18,7 +18,7 @@ from chainrule.errors import InputError
 from chainrule.models.recurrent.layers import network
 from chainrule.models.recurrent.seq2seq import PADDING, lengths_of, without_empty_steps
 from chainrule.nn.dropout import dropout as dropped
-from chainrule.nn.initialization import initialise
+from chainrule.nn.initialization import initialize
 
 
 class TextClassifier(nn.Module):
@@ -43,7 +43,7 @@ class TextClassifier(nn.Module):
         with torch.no_grad():
             self.embedding.weight.mul_(0.1)
         self.network = network(cell, embedding, width)
-        self.output = initialise(nn.Linear(width, outputs), "lecun")
+        self.output = initialize(nn.Linear(width, outputs), "lecun")
 
     def forward(self, tokens: Int[Tensor, "batch length"]) -> Float[Tensor, "batch outputs"]:
         trimmed = without_empty_steps(tokens)

@@ -1,4 +1,4 @@
-"""Q-learning: the value of every action, learnt from steps alone.
+"""Q-learning: the value of every action, learned from steps alone.
 
     Q(s, a) ← Q(s, a) + α (r + γ max_a' Q(s', a') - Q(s, a)),     α = n(s, a)^(-ω)
     a = argmax_a Q(s, a), with probability ε at random

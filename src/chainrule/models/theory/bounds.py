@@ -2,7 +2,7 @@
 
     P(|mean - μ| ≥ t) ≤ 2 exp(-2 n t² / (b - a)²)                     values in [a, b]
     R(h) ≤ R̂(h) + √((log |H| + log 2/δ) / 2n)   for all h ∈ H         agnostic, union bound
-    R(h) ≤ (log |H| + log 1/δ) / n              if R̂(h) = 0           realisable
+    R(h) ≤ (log |H| + log 1/δ) / n              if R̂(h) = 0           realizable
     growth(n) ≤ Σ_{i ≤ d} C(n, i)                                     Sauer's lemma, VC dimension d
 
 The right-hand sides hold with probability at least 1 - δ over n independent examples.
@@ -47,7 +47,7 @@ def examples_needed(hypotheses: int, gap: float, failure: float) -> int:
 
 
 def sauer(points: int, dimension: int) -> int:
-    """Σ_{i ≤ d} C(n, i), the most labellings that a class of VC dimension d gives n points."""
+    """Σ_{i ≤ d} C(n, i), the most labelings that a class of VC dimension d gives n points."""
     if points < 0 or dimension < 0:
         raise InputError(f"expected points and a dimension from 0, got {points} and {dimension}")
     return sum(math.comb(points, i) for i in range(min(dimension, points) + 1))

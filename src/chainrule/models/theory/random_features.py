@@ -1,7 +1,7 @@
 """Random features: least squares on fixed random ReLU units, where the test error descends twice.
 
     φ(x) = (Wᵀ x + b)₊ / √N,   W, b drawn once and kept,   f(x) = aᵀ φ(x)
-    a = Φ⁺ y = argmin ‖a‖ among all a that minimise ‖Φ a - y‖
+    a = Φ⁺ y = argmin ‖a‖ among all a that minimize ‖Φ a - y‖
 
 With fewer features than samples this is ordinary least squares; with more, infinitely many a fit
 exactly and the pseudo-inverse takes the shortest. At N = n the only fit is a wild one: the norm of
@@ -20,7 +20,7 @@ RELATIVE = 1e-12  # singular values below this share of the largest count as zer
 
 
 class RandomFeatures(nn.Module):
-    """N random units of which only the outgoing weights are learnt, in double precision."""
+    """N random units of which only the outgoing weights are learned, in double precision."""
 
     W: Float[Tensor, "n features"]
     b: Float[Tensor, " features"]

@@ -4,7 +4,7 @@
     chainrule predict runs/bert "the [MASK] ran"
 
 A small BERT on the film reviews of IMDB, the web pages of EWT and the articles of SQuAD, training
-parts only; or on text files of yours: --text my.txt. What it has learnt is then fine-tuned by
+parts only; or on text files of yours: --text my.txt. What it has learned is then fine-tuned by
 `imdb-bert`, `ewt-bert` and `squad-bert`. 15 % of the words are hidden, others in every epoch. Most
 pairs are short, as in the paper, where nine steps in ten see 128 tokens of 512. Three things are
 added to it, for a network that has half an hour instead of days. The heads of the first block begin
@@ -73,9 +73,9 @@ class Recipe(Sizes, Settings, Experiment[BertPretraining, Corpus]):
     text: tuple[str, ...] = ("imdb", "ewt", "squad")
     """Data sets, or text files of yours with an empty line between two documents."""
     pieces: int = 8000
-    """Size of the vocabulary, which is learnt from the texts."""
+    """Size of the vocabulary, which is learned from the texts."""
     short: int = 48
-    """Tokens of most training pairs: among few words attention finds its neighbours sooner."""
+    """Tokens of most training pairs: among few words attention finds its neighbors sooner."""
     latent: float = 0.25
     """Share of a word's vector that latent semantic analysis of the documents gives; 0: none."""
     gist: float = 2.0
@@ -84,7 +84,7 @@ class Recipe(Sizes, Settings, Experiment[BertPretraining, Corpus]):
     """Share of the units dropped in each step; so few epochs are too short to learn by heart."""
     epochs: int = 2
     batch_size: int = 32
-    optimiser: str = "adamw"
+    optimizer: str = "adamw"
     learning_rate: float = 1e-3
     schedule: str = "warm-up-cosine"
     weight_decay: float = 0.01
@@ -227,7 +227,7 @@ class Recipe(Sizes, Settings, Experiment[BertPretraining, Corpus]):
         positions = model.bert.positions.weight.numpy(force=True)
         return {
             "attention": attention_picture(model.bert, pieces_of(data), [self.blanks(data)[0]]),
-            "positions": positional(positions, "learnt positions"),
+            "positions": positional(positions, "learned positions"),
         }
 
 

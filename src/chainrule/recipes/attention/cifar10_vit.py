@@ -1,6 +1,6 @@
 """CIFAR-10 by a vision transformer, in the time that `cifar10-resnet20` takes.
 
-A convolution knows that neighbouring pixels belong together and that a thing may stand anywhere; a
+A convolution knows that neighboring pixels belong together and that a thing may stand anywhere; a
 transformer must learn both, and 45,000 photographs are few for that. Same augmentation, same
 minutes, more parameters. Dosovitskiy et al. (2021), whose remark on inductive bias this measures.
 Notes: J 6.6.
@@ -16,7 +16,7 @@ from chainrule.data.datasets import cifar10
 from chainrule.data.splits import Splits
 from chainrule.learning.augmentation import compose, horizontal_flip, random_crop
 from chainrule.learning.tasks import Objective
-from chainrule.nn.standardized import Standardised
+from chainrule.nn.standardized import Standardized
 from chainrule.recipes.families.vit import Looking
 from chainrule.runs.recipe import Task, objective_of
 
@@ -38,7 +38,7 @@ class Recipe(Looking):
         return cifar10.load(folder, self.seed)
 
     def model(self, task: Task) -> nn.Module:
-        return Standardised(super().model(task), cifar10.MEAN, cifar10.SPREAD)
+        return Standardized(super().model(task), cifar10.MEAN, cifar10.SPREAD)
 
     def objective(self, data: Splits) -> Objective:
         augment = compose(random_crop(self.padding), horizontal_flip())

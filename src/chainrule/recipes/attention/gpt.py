@@ -3,7 +3,7 @@
     chainrule train gpt --text my.txt
     chainrule generate runs/gpt-1 --prompt "Once upon" --temperature 0.8 --top-p 0.9
 
-A twentieth of the text decides when to stop, so that a short one is not learnt by heart.
+A twentieth of the text decides when to stop, so that a short one is not learned by heart.
 Radford et al. (2018). Notes: J 6.4, L "Transformer Impact".
 """
 

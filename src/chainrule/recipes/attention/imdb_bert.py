@@ -4,7 +4,7 @@
     chainrule train imdb-bert --from runs/bert
 
 A review is read in up to eight windows of 128 tokens, a longer one without its middle. By default
-1,000 reviews are labelled, as few more for validation; the test is all 25,000. With --from, the
+1,000 reviews are labeled, as few more for validation; the test is all 25,000. With --from, the
 same network from random weights is trained beside: 85.7 % of the test are right after pre-training,
 80.5 % without.
 Devlin, Chang, Lee and Toutanova (2019). Notes: J 6.5 (sentiment classification).
@@ -38,7 +38,7 @@ class Recipe(FineTuned):
 
     notes: ClassVar[str] = "J 6.5"
 
-    labelled: int = 1000
+    labeled: int = 1000
     """Training reviews whose labels are known."""
     windows: int = 8
     """Windows of `length` tokens in which a review is read, at most."""
@@ -49,8 +49,8 @@ class Recipe(FineTuned):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.labelled < 2:
-            raise InputError(f"--labelled must be at least 2, got {self.labelled}")
+        if self.labeled < 2:
+            raise InputError(f"--labeled must be at least 2, got {self.labeled}")
         if not 1 <= self.windows <= MOST:
             raise InputError(f"--windows must be from 1 to {MOST}, got {self.windows}")
 
@@ -61,10 +61,10 @@ class Recipe(FineTuned):
         )
         y = torch.tensor([label for _, label in train])
         rest, held = draw(y, imdb.REVIEWS // 5, self.seed)
-        if self.labelled > len(rest):
+        if self.labeled > len(rest):
             raise InputError(
-                f"--labelled must be at most {len(rest)}, the training reviews there are, got "
-                f"{self.labelled}"
+                f"--labeled must be at most {len(rest)}, the training reviews there are, got "
+                f"{self.labeled}"
             )
         rest, held = (self.few(rows, y[rows]) for rows in (rest, held))
         pieces = self.vocabulary(spoken(text) for text, _ in train)
@@ -78,9 +78,9 @@ class Recipe(FineTuned):
         return Splits(split(known), split(checked), split(test), imdb.CLASSES, pieces)
 
     def few(self, rows: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-        """As many of them as are labelled, both classes alike."""
+        """As many of them as are labeled, both classes alike."""
         most = len(rows) - 2  # `draw` leaves one of each class
-        return rows if self.labelled > most else rows[draw(y, self.labelled, self.seed)[1]]
+        return rows if self.labeled > most else rows[draw(y, self.labeled, self.seed)[1]]
 
     def model(self, task: Task) -> nn.Module:
         (symbols,) = task.shape

@@ -1,6 +1,6 @@
 """MNIST by a vision transformer: 49 patches of a moving digit.
 
-No weight knows which patches are neighbours; the positions are learnt. Digits are turned, scaled
+No weight knows which patches are neighbors; the positions are learned. Digits are turned, scaled
 and shifted a little in every step, as for `mnist-cnn`. The run folder shows where the network
 looks. Dosovitskiy et al. (2021), An image is worth 16×16 words. Notes: J 6.6.
 """

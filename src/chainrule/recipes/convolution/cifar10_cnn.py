@@ -1,6 +1,6 @@
-"""CIFAR-10 by four convolutional layers, batch-normalised, on shifted and mirrored images.
+"""CIFAR-10 by four convolutional layers, batch-normalized, on shifted and mirrored images.
 
-The notes report about 75 % for four layers; batch normalisation, augmentation and the one-cycle
+The notes report about 75 % for four layers; batch normalization, augmentation and the one-cycle
 schedule add what is above. `cifar10-resnet20` goes on from here. Notes: A 2.2.3, J 4.2, L appendix.
 """
 
@@ -15,7 +15,7 @@ from chainrule.data.splits import Splits
 from chainrule.learning.augmentation import compose, horizontal_flip, random_crop
 from chainrule.learning.tasks import Objective
 from chainrule.models.convolution.cnn import CNN
-from chainrule.nn.standardized import Standardised
+from chainrule.nn.standardized import Standardized
 from chainrule.runs.recipe import Published, Task, Trained, objective_of
 
 
@@ -31,7 +31,7 @@ class Recipe(Trained):
     padding: int = 4
     """Largest shift in pixels."""
     epochs: int = 12
-    optimiser: str = "nesterov"
+    optimizer: str = "nesterov"
     schedule: str = "one-cycle"
     learning_rate: float = 0.05
     weight_decay: float = 5e-4
@@ -42,7 +42,7 @@ class Recipe(Trained):
     def model(self, task: Task) -> nn.Module:
         channels, height, width = task.shape
         network = CNN((channels, height, width), self.filters, task.outputs, norm="batch")
-        return Standardised(network, cifar10.MEAN, cifar10.SPREAD)
+        return Standardized(network, cifar10.MEAN, cifar10.SPREAD)
 
     def objective(self, data: Splits) -> Objective:
         augment = compose(random_crop(self.padding), horizontal_flip())

@@ -12,7 +12,7 @@ from torch import nn
 
 from chainrule.data.datasets import cifar10
 from chainrule.models.convolution.plain_network import PlainNetwork
-from chainrule.nn.standardized import Standardised
+from chainrule.nn.standardized import Standardized
 from chainrule.recipes.convolution import cifar10_resnet20
 from chainrule.runs.recipe import Published, Task
 
@@ -26,4 +26,4 @@ class Recipe(cifar10_resnet20.Recipe):
 
     def model(self, task: Task) -> nn.Module:
         network = PlainNetwork(self.depth, task.outputs, task.shape[0])
-        return Standardised(network, cifar10.MEAN, cifar10.SPREAD)
+        return Standardized(network, cifar10.MEAN, cifar10.SPREAD)

@@ -17,7 +17,7 @@ from chainrule.data.splits import Splits
 from chainrule.learning.augmentation import compose, horizontal_flip, random_crop
 from chainrule.learning.tasks import Objective
 from chainrule.models.convolution.resnet import ResNet
-from chainrule.nn.standardized import Standardised
+from chainrule.nn.standardized import Standardized
 from chainrule.runs.recipe import Published, Task, Trained, objective_of
 
 
@@ -35,7 +35,7 @@ class Recipe(Trained):
     padding: int = 4
     """Largest shift in pixels."""
     epochs: int = 20
-    optimiser: str = "nesterov"
+    optimizer: str = "nesterov"
     schedule: str = "one-cycle"
     learning_rate: float = 0.2
     weight_decay: float = 3e-4
@@ -45,7 +45,7 @@ class Recipe(Trained):
 
     def model(self, task: Task) -> nn.Module:
         network = ResNet.cifar(self.depth, task.outputs, task.shape[0])
-        return Standardised(network, cifar10.MEAN, cifar10.SPREAD)
+        return Standardized(network, cifar10.MEAN, cifar10.SPREAD)
 
     def objective(self, data: Splits) -> Objective:
         augment = compose(random_crop(self.padding), horizontal_flip())

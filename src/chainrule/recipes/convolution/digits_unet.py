@@ -1,7 +1,7 @@
 """Digits cut out of textured ground by a U-Net, pixel by pixel.
 
 Every pixel of a scene is ground or ink. Ink is brighter than its ground in half of the scenes and
-darker in the others, and the ground often has the same grey, so that the network must see strokes.
+darker in the others, and the ground often has the same gray, so that the network must see strokes.
 Ronneberger, Fischer and Brox (2015), U-Net. Notes: A 3.1 (a heading).
 """
 
@@ -34,7 +34,7 @@ class Recipe(Trained):
     """How often the picture is halved."""
     epochs: int = 8
     batch_size: int = 32
-    optimiser: str = "adamw"
+    optimizer: str = "adamw"
     schedule: str = "one-cycle"
     learning_rate: float = 3e-3
     weight_decay: float = 0.01

@@ -21,7 +21,7 @@ from chainrule.runs.recipe import Published, Task, Trained, objective_of
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe(Trained):
-    """2 × 24, 2 × 48 and 2 × 96 kernels of 3 × 3 with batch normalisation, then 10 logits."""
+    """2 × 24, 2 × 48 and 2 × 96 kernels of 3 × 3 with batch normalization, then 10 logits."""
 
     notes: ClassVar[str] = "J 4.2, L 'Tricks of the trade'"
     published: ClassVar[tuple[Published, ...]] = (
@@ -35,7 +35,7 @@ class Recipe(Trained):
     padding: int = 2
     """Largest shift in pixels."""
     epochs: int = 10
-    optimiser: str = "adamw"
+    optimizer: str = "adamw"
     schedule: str = "one-cycle"
     learning_rate: float = 5e-3
     weight_decay: float = 0.05

@@ -1,4 +1,4 @@
-"""MNIST by a convolutional network on moving digits: half a per cent of mistakes.
+"""MNIST by a convolutional network on moving digits: half a percent of mistakes.
 
 Three stages of two convolutions, and digits that are turned, scaled and shifted a little in every
 step. Notes: A 2.2.3 ("well beyond 99 %"), L "Tricks of the trade", J 4.2.
@@ -20,7 +20,7 @@ from chainrule.runs.recipe import Published, Task, Trained, objective_of
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe(Trained):
-    """2 × 16, 2 × 32 and 2 × 64 kernels of 3 × 3 with batch normalisation, then 10 logits."""
+    """2 × 16, 2 × 32 and 2 × 64 kernels of 3 × 3 with batch normalization, then 10 logits."""
 
     notes: ClassVar[str] = "A 2.2.3, J 4.2, L 'Tricks of the trade'"
     published: ClassVar[tuple[Published, ...]] = (
@@ -38,7 +38,7 @@ class Recipe(Trained):
     shift: float = 0.07
     """Largest shift, as a share of the frame."""
     epochs: int = 20
-    optimiser: str = "adamw"
+    optimizer: str = "adamw"
     schedule: str = "one-cycle"
     learning_rate: float = 5e-3
     weight_decay: float = 0.05

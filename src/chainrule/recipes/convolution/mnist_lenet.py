@@ -28,7 +28,7 @@ class Recipe(Trained):
 
     epochs: int = 5
     batch_size: int = 64
-    optimiser: str = "adamw"
+    optimizer: str = "adamw"
     schedule: str = "one-cycle"
     learning_rate: float = 4e-3
     weight_decay: float = 0.05

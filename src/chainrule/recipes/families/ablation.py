@@ -36,12 +36,12 @@ T = TypeVar("T")
 
 
 def prepared(data: Splits, transform: str, scaling: str) -> Splits:
-    """The inputs with or without the logarithm and the standardisation of the encoder."""
+    """The inputs with or without the logarithm and the standardization of the encoder."""
     if (transform, scaling) == ("log", "standard"):
         return data
     encoder = data.encoder
     if not isinstance(encoder, TableEncoder):
-        raise InputError("expected inputs that are standardised logarithms")
+        raise InputError("expected inputs that are standardized logarithms")
     numbers = [column for column in encoder.columns if isinstance(column, Number)]
     mean, std, c = (
         torch.tensor([getattr(n, name) for n in numbers], dtype=torch.float64)
@@ -53,12 +53,12 @@ def prepared(data: Splits, transform: str, scaling: str) -> Splits:
         return z if transform == "log" else c * z.expm1()
 
     x_train = plain(data.train.x)
-    centre, spread = torch.zeros_like(mean), torch.ones_like(std)
+    center, spread = torch.zeros_like(mean), torch.ones_like(std)
     if scaling == "standard":
-        centre, spread = x_train.mean(0), x_train.std(0)
+        center, spread = x_train.mean(0), x_train.std(0)
         spread[spread < 1e-9] = 1.0  # a column of equal values
     train, validation, test = (
-        Split(((plain(split.x) - centre) / spread).float(), split.y)
+        Split(((plain(split.x) - center) / spread).float(), split.y)
         for split in (data.train, data.validation, data.test)
     )
     return replace(data, train=train, validation=validation, test=test, encoder=None)
@@ -67,7 +67,7 @@ def prepared(data: Splits, transform: str, scaling: str) -> Splits:
 def worth(variant: "Recipe", data: Splits) -> Figures:
     """Cross-validated and test error at the variant's best rate, with their standard errors."""
     data = prepared(data, variant.transform, variant.scaling)
-    rates = RATES.get(variant.optimiser, ADAPTIVE)
+    rates = RATES.get(variant.optimizer, ADAPTIVE)
     tried = [replace(variant, learning_rate=rate) for rate in rates]
     means = [fmean(errors) for errors in cross_validated([single(v) for v in tried], data)]
     best = tried[min(range(len(tried)), key=lambda i: (means[i], i))]
@@ -89,7 +89,7 @@ def cross_validated(variants: "Sequence[Recipe]", data: Splits) -> list[list[flo
     first, pool = variants[0], without_test(data)
     x, y = pool.rows
     folds = k_folds(len(x), first.table_folds, first.seed)
-    parts = [stop_early(learnt, held, first.seed) for learnt, held in folds]
+    parts = [stop_early(learned, held, first.seed) for learned, held in folds]
     crowd = [member(v, k) for v in variants for _ in folds for k in range(v.members)]
     models = [build(each, pool.task) for each in crowd]
     rows = [part for _ in variants for part in parts for _ in range(first.members)]
@@ -102,11 +102,11 @@ def cross_validated(variants: "Sequence[Recipe]", data: Splits) -> list[list[flo
     return chunks(found, len(folds))
 
 
-def stop_early(learnt: Tensor, held: Tensor, seed: int) -> tuple[Tensor, Tensor]:
+def stop_early(learned: Tensor, held: Tensor, seed: int) -> tuple[Tensor, Tensor]:
     """The rows of a fold to learn from, and those set aside for early stopping; never `held`."""
-    order = torch.randperm(len(learnt), generator=torch.Generator().manual_seed(seed))
-    aside = round(ASIDE * len(learnt))
-    return learnt[order[aside:]], learnt[order[:aside]]
+    order = torch.randperm(len(learned), generator=torch.Generator().manual_seed(seed))
+    aside = round(ASIDE * len(learned))
+    return learned[order[aside:]], learned[order[:aside]]
 
 
 def tested(variant: "Recipe", data: Splits) -> list[float]:

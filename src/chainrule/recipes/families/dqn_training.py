@@ -5,7 +5,7 @@
 
 The networks learn (1 - γ) Q, which is of the size of one reward and not of a hundred: a fresh
 network is then about right. They are stacked, so five agents cost little more than one. What is
-random in step t follows from (seed, t); a checkpoint holds memory, environments and optimiser, so
+random in step t follows from (seed, t); a checkpoint holds memory, environments and optimizer, so
 that a resumed run repeats the uninterrupted one bit for bit.
 """
 
@@ -21,7 +21,7 @@ from torch import Tensor, nn
 
 from chainrule.environments.environment import Environments
 from chainrule.errors import InputError
-from chainrule.learning.optimizers import optimiser
+from chainrule.learning.optimizers import optimizer
 from chainrule.learning.schedules import schedule
 from chainrule.models.reinforcement.dqn import DQN, Batch, Replay
 from chainrule.models.reinforcement.mdp import explore
@@ -66,7 +66,7 @@ class Trial(State):
         parts = {
             "model.": self.model.state_dict(),
             "best.": self.best_weights,
-            "optimiser.": checkpoint.optimiser_tensors(self.optimiser),
+            "optimizer.": checkpoint.optimizer_tensors(self.optimizer),
             "memory.": self.memory.state(),
             "worlds.": self.worlds.state(),
             "trial.": {"earned": self.earned},
@@ -89,7 +89,7 @@ class Trial(State):
     def restore(self, folder: Path) -> None:
         tensors, numbers = checkpoint.load(folder / LAST)
         self.model.load_state_dict(checkpoint.part(tensors, "model."))
-        checkpoint.restore_optimiser(self.optimiser, checkpoint.part(tensors, "optimiser."))
+        checkpoint.restore_optimizer(self.optimizer, checkpoint.part(tensors, "optimizer."))
         self.best_weights = checkpoint.part(tensors, "best.")
         self.memory.restore(checkpoint.part(tensors, "memory."))
         self.worlds.restore(checkpoint.part(tensors, "worlds."))
@@ -133,7 +133,7 @@ def begin(networks: Sequence[nn.Module], make: Make, settings: DeepQSettings) ->
     worlds = make(agents * settings.copies, generator)
     return Trial(
         dqn,
-        optimiser("adam", dqn.network.parameters(), settings.learning_rate),
+        optimizer("adam", dqn.network.parameters(), settings.learning_rate),
         memory=Replay(agents, settings.memory, worlds.observation.shape[1]),
         worlds=worlds,
         earned=torch.zeros(agents * settings.copies),
@@ -172,7 +172,7 @@ def steps_in(trial: Trial, settings: DeepQSettings) -> Iterator[None]:
     while trial.step < steps:
         t = trial.epoch * steps + trial.step
         generator.manual_seed(mix(settings.seed, t))
-        for group in trial.optimiser.param_groups:
+        for group in trial.optimizer.param_groups:
             group["lr"] = settings.learning_rate * rate(t / (settings.epochs * steps))
         act(trial, settings, t, generator)
         if trial.memory.seen >= settings.warm_up:
@@ -205,12 +205,12 @@ def act(trial: Trial, settings: DeepQSettings, t: int, generator: torch.Generato
 
 
 def update(trial: Trial, settings: DeepQSettings, number: int, generator: torch.Generator) -> None:
-    """One step of the optimiser for every agent, from its own memories."""
-    trial.optimiser.zero_grad(set_to_none=True)
+    """One step of the optimizer for every agent, from its own memories."""
+    trial.optimizer.zero_grad(set_to_none=True)
     batch = trial.memory.sample(settings.batch_size, generator)
     losses = trial.dqn.losses(batch, settings.discount).mean(1)
     losses.sum().backward()
-    trial.optimiser.step()
+    trial.optimizer.step()
     trial.total_loss += losses.detach().mean().item()
     trial.examples += 1
     if (number + 1) % settings.follow_every == 0:

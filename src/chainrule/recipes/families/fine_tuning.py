@@ -2,7 +2,7 @@
 
 With `--from RUN`, a run of `bert-pretrain` of the same sizes, its vocabulary is taken over and all
 weights but those of the new head; the network from random weights is trained on the same rows
-afterwards and reported beside. Without it, the vocabulary is learnt from the task's own text.
+afterwards and reported beside. Without it, the vocabulary is learned from the task's own text.
 """
 
 from collections.abc import Generator, Iterable
@@ -34,7 +34,7 @@ class FineTuned(Sizes, Trained):
     dropout: float = 0.1
     """Share of the units dropped in each step."""
     batch_size: int = 16
-    optimiser: str = "adamw"
+    optimizer: str = "adamw"
     learning_rate: float = 5e-4
     schedule: str = "warm-up-cosine"
     weight_decay: float = 0.01
@@ -52,7 +52,7 @@ class FineTuned(Sizes, Trained):
             )
 
     def vocabulary(self, texts: Iterable[str]) -> WordPiece:
-        """That of the pre-trained network, or one learnt from the texts."""
+        """That of the pre-trained network, or one learned from the texts."""
         if self.start:
             return inherited(Path(self.start), self)
         return train_wordpiece(texts, self.pieces, self.length)

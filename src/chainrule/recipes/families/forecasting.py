@@ -36,7 +36,7 @@ def course(model: nn.Module, data: Splits) -> "dict[str, Figure]":
 
     x, y = data.test
     found = outputs(model, (x,)).float().flatten()
-    title = "log volume of the New York exchange, standardised"
+    title = "log volume of the New York exchange, standardized"
     shown = torch.stack([y, found], 1)[:DAYS].numpy()
     return {
         "forecast": forecast(shown[:, 0], shown[:, 1], title),

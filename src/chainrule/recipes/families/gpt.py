@@ -40,7 +40,7 @@ class WithContext(PassageSettings, Language[GPT]):
     """Passages per update."""
     epochs: int = 8
     last_rate: float = 0.0
-    optimiser: str = "adamw"
+    optimizer: str = "adamw"
     schedule: str = "warm-up-cosine"
     weight_decay: float = 0.1
     clip: float = 1.0
@@ -72,8 +72,8 @@ class WithContext(PassageSettings, Language[GPT]):
         x = data.test.x[line : line + size]
         maps = torch.cat(list(attention_maps(model, x[None]).values()))
         shown = [character.translate(VISIBLE) for character in text[line : line + size]]
-        learnt = model.positions.weight.numpy(force=True)
+        learned = model.positions.weight.numpy(force=True)
         return super().pictures(model, data) | {
             "attention": text_attention(maps.numpy(), shown),
-            "positions": positional(learnt, "learnt positions"),
+            "positions": positional(learned, "learned positions"),
         }

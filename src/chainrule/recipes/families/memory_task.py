@@ -3,7 +3,7 @@
 The networks are trained one after another, each for `epochs` or until it has solved its task on the
 validation split; every epoch leaves a record. The table and the picture show the test split. All
 have the same width and the same epochs, not the same number of weights; linear recurrences have an
-MLP behind them. So a cell that fails is one that has not learnt the task by then.
+MLP behind them. So a cell that fails is one that has not learned the task by then.
 """
 
 from abc import abstractmethod
@@ -70,7 +70,7 @@ class ByLength(Settings, Experiment[nn.ModuleDict, Sets]):
 
     @abstractmethod
     def objective(self) -> Objective:
-        """What is minimised, and `metric`."""
+        """What is minimized, and `metric`."""
 
     def data(self, folder: Path | None) -> Sets:
         return {length: self.load(length) for length in self.lengths}

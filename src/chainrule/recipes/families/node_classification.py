@@ -1,6 +1,6 @@
 """What recipes on the nodes of one graph share: an example is the number of a node.
 
-    minimise  mean cross-entropy of f(X, A)_m over the training nodes m
+    minimize  mean cross-entropy of f(X, A)_m over the training nodes m
 
 Every step computes the whole graph and looks at the outputs of the training nodes; early stopping
 looks at the validation nodes only. The network itself knows nothing of the graph, and is what a run

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from chainrule.data.graph_splits import GraphSplits
 from chainrule.nn.on_graph import OnGraph
-from chainrule.plots.graphs import attention_on_edges, coloured_graph, embeddings
+from chainrule.plots.graphs import attention_on_edges, colored_graph, embeddings
 from chainrule.plots.predictions import confusion_matrix
 from chainrule.runs.pictures import counts
 from chainrule.training import outputs
@@ -15,7 +15,7 @@ from chainrule.training import outputs
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-FEWEST, MOST = 5, 14  # neighbours of the node whose attention is drawn
+FEWEST, MOST = 5, 14  # neighbors of the node whose attention is drawn
 
 
 def pictures(model: OnGraph, data: GraphSplits) -> "dict[str, Figure]":
@@ -41,7 +41,7 @@ def graph_picture(predicted: Tensor, data: GraphSplits) -> "Figure":
     truth = torch.where(data.labels < 0, predicted, data.labels)
     edges = data.graph.edge_index.T.numpy()
     known = data.train.x.numpy()
-    return coloured_graph(edges, truth.numpy(), predicted.numpy(), data.classes, known)
+    return colored_graph(edges, truth.numpy(), predicted.numpy(), data.classes, known)
 
 
 def embedding(model: OnGraph, nodes: Tensor) -> Tensor | None:
@@ -64,7 +64,7 @@ def attention_picture(model: OnGraph, data: GraphSplits) -> "Figure":
     largest = torch.segment_reduce(q, "max", lengths=degree)
     spread = (largest * degree).masked_fill((degree < FEWEST) | (degree > MOST), -1)
     spread = spread[data.test.x]
-    centre = int(data.test.x[spread.argmax()])
+    center = int(data.test.x[spread.argmax()])
     pairs = torch.stack([row, column], 1).numpy()
     truth = data.labels.clamp_min(0).numpy()
-    return attention_on_edges(pairs, q.numpy(), truth, data.classes, centre)
+    return attention_on_edges(pairs, q.numpy(), truth, data.classes, center)

@@ -43,7 +43,7 @@ class Characters(Settings, Language[LanguageModel]):
     """Characters through which the gradient reaches back."""
     batch_size: int = 32
     """Streams in which the text is read at once."""
-    optimiser: str = "adamw"
+    optimizer: str = "adamw"
     learning_rate: float = 3e-3
     schedule: str = "one-cycle"
     weight_decay: float = 0.01

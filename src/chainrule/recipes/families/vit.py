@@ -32,7 +32,7 @@ class Looking(Trained):
     """Heads of each attention."""
     dropout: float = 0.0
     """Share of the embeddings and of every sublayer's outputs dropped in each step."""
-    optimiser: str = "adamw"
+    optimizer: str = "adamw"
     schedule: str = "one-cycle"
     weight_decay: float = 0.05
     clip: float = 1.0

@@ -3,7 +3,7 @@
     min over β, b of Σ_i log(1 + e^{-(2 y_i - 1)(β·x_i + b)}) + 1/C ‖β‖₁
 
 x_i has a one for each of the 10,000 words that the review holds; most β are zero in the end. C is
-chosen on the validation reviews; the fit is then repeated on all 25,000 labelled ones, so that the
+chosen on the validation reviews; the fit is then repeated on all 25,000 labeled ones, so that the
 figures of both splits below are of reviews that were seen. scikit-learn's coordinate descent.
 Tibshirani (1996); ISL 10.4. Notes: L "When to Use Deep Learning" (IMDB).
 """

@@ -2,7 +2,7 @@
 
     chainrule train mlp --table my.csv --target column
 
-Columns of numbers are standardised, categories become 0/1 columns, gaps are filled in. A target of
+Columns of numbers are standardized, categories become 0/1 columns, gaps are filled in. A target of
 words or of few whole numbers is a class, any other a number to be predicted.
 """
 
@@ -53,4 +53,4 @@ class Recipe(Trained):
 
     def model(self, task: Task) -> nn.Module:
         network = MLP(task.inputs, self.hidden, task.outputs, dropout=self.dropout)
-        return network if task.classes else Rescaled(network, task.centre, task.spread)
+        return network if task.classes else Rescaled(network, task.center, task.spread)

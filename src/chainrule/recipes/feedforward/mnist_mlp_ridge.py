@@ -1,6 +1,6 @@
 """MNIST by a network with ridge penalty: 2.3 % test error in the table.
 
-    minimise  mean cross-entropy + ½ μ ‖W‖²
+    minimize  mean cross-entropy + ½ μ ‖W‖²
 
 Notes: L "MNIST results and insights", "Weight decay".
 """

@@ -1,6 +1,6 @@
-"""Spam e-mails by a regularised network, on the split of ESL (exercise 11.7).
+"""Spam e-mails by a regularized network, on the split of ESL (exercise 11.7).
 
-57 word and character frequencies, taken through log(x + 0.1) and standardised; the tricks are
+57 word and character frequencies, taken through log(x + 0.1) and standardized; the tricks are
 dropout, weight decay and a one-cycle schedule. Notes: L exercise 10.6.
 """
 

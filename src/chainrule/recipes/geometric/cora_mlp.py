@@ -1,6 +1,6 @@
 """Fields of papers from their words alone: what `cora-gcn` reaches without the citations.
 
-The same widths and settings, and no graph: the difference is what the neighbours are worth. The
+The same widths and settings, and no graph: the difference is what the neighbors are worth. The
 figure is of Yang, Cohen and Salakhutdinov (2016) as cited by Kipf and Welling (2017). Notes: J 7.4.
 """
 
@@ -42,5 +42,5 @@ class Recipe(Trained):
     def model(self, task: Task) -> nn.Module:
         init = "xavier-uniform"
         return MLP(
-            task.inputs, self.hidden, task.outputs, dropout=self.dropout, initialisation=init
+            task.inputs, self.hidden, task.outputs, dropout=self.dropout, initialization=init
         )

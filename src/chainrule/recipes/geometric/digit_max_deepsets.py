@@ -27,11 +27,11 @@ class Recipe(OfDigits):
     """Units of the hidden layers behind the maximum."""
     epochs: int = 4
     batch_size: int = 64
-    optimiser: str = "adamw"
+    optimizer: str = "adamw"
     schedule: str = "one-cycle"
     learning_rate: float = 2e-3
     weight_decay: float = 0.01
 
     def model(self, task: Task) -> nn.Module:
-        answer = Rescaled(MLP(self.features, self.hidden, 1), task.centre, task.spread)
+        answer = Rescaled(MLP(self.features, self.hidden, 1), task.center, task.spread)
         return DeepSets(self.digit_network(), answer, "max")

@@ -1,8 +1,8 @@
 """The sum of a set of handwritten digits, by Deep Sets that never saw so many.
 
-Trained on sets of 1 to 10 images and their sums alone, no digit is ever labelled; tested on sets of
+Trained on sets of 1 to 10 images and their sums alone, no digit is ever labeled; tested on sets of
 20. φ shares each digit out among 32 kinds, and ρ is linear, what each kind is worth; so what is
-learnt for one digit holds for any number of them.
+learned for one digit holds for any number of them.
 Zaheer et al. (2017), Deep Sets, 4.1.2. Notes: J 7.2.
 """
 
@@ -26,7 +26,7 @@ class Recipe(OfDigits):
 
     epochs: int = 10
     batch_size: int = 64
-    optimiser: str = "adamw"
+    optimizer: str = "adamw"
     schedule: str = "one-cycle"
     learning_rate: float = 2e-3
     weight_decay: float = 0.01

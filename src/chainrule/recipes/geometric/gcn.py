@@ -3,7 +3,7 @@
     chainrule train gcn --edges edges.csv --nodes nodes.csv --target column
 
 The first column of the nodes is their id, unless one is called id; the first two columns of the
-edges are ids. Columns of numbers are standardised, categories become 0/1 columns. Nodes without a
+edges are ids. Columns of numbers are standardized, categories become 0/1 columns. Nodes without a
 label stay in the graph, and `chainrule predict RUN nodes.csv` says what they are. Notes: J 7.4.
 """
 
@@ -57,7 +57,7 @@ class Recipe(NodeRecipe):
         graph = self.data(None).graph
         if graph.x.shape[1] != task.inputs:
             raise InputError(
-                f"{self.nodes} is not the table that the run has learnt from: it gives "
+                f"{self.nodes} is not the table that the run has learned from: it gives "
                 f"{graph.x.shape[1]} features, not {task.inputs}; train again"
             )
         return OnGraph(GCN(task.inputs, self.hidden, task.outputs, self.dropout), graph)

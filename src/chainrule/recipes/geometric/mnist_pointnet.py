@@ -45,7 +45,7 @@ class Recipe(Trained):
     """Spread of the noise on every coordinate, cut off at 2.5 times as much."""
     epochs: int = 6
     batch_size: int = 64
-    optimiser: str = "adamw"
+    optimizer: str = "adamw"
     schedule: str = "one-cycle"
     learning_rate: float = 3e-3
     weight_decay: float = 0.05

@@ -57,7 +57,7 @@ class Recipe(Trained):
     """Give the network the normals, too; needs the archive of meshes."""
     epochs: int = 36
     batch_size: int = 32
-    optimiser: str = "adamw"
+    optimizer: str = "adamw"
     schedule: str = "one-cycle"
     learning_rate: float = 2e-3
     weight_decay: float = 0.05

@@ -41,7 +41,7 @@ class Recipe(Trained):
     """Spread of the noise on every coordinate, cut off at 2.5 times as much."""
     epochs: int = 12
     batch_size: int = 16
-    optimiser: str = "adamw"
+    optimizer: str = "adamw"
     schedule: str = "one-cycle"
     learning_rate: float = 2e-3
     weight_decay: float = 0.05

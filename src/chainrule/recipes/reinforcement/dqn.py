@@ -1,4 +1,4 @@
-"""Any environment of gymnasium with discrete actions, learnt by deep Q-learning.
+"""Any environment of gymnasium with discrete actions, learned by deep Q-learning.
 
     chainrule train dqn --env CartPole-v1
 

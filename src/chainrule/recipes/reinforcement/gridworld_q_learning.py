@@ -1,4 +1,4 @@
-"""A grid world learnt by Q-learning: the best way from every cell, found by walking.
+"""A grid world learned by Q-learning: the best way from every cell, found by walking.
 
     Q(s, a) ← Q(s, a) + n(s, a)^(-ω) (r + γ max_a' Q(s', a') - Q(s, a))
 
@@ -110,7 +110,7 @@ class Recipe(GridSettings, Experiment[QLearning, GridWorld]):
         }
 
     def pictures(self, model: QLearning, data: GridWorld) -> "dict[str, Figure]":
-        return {"values": drawn_world(data, model.Q[0], "what the first agent has learnt")}
+        return {"values": drawn_world(data, model.Q[0], "what the first agent has learned")}
 
     def curves(self, history: list[Record]) -> "Figure":
         from chainrule.plots.environments import learning_band

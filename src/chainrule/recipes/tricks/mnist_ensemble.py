@@ -1,7 +1,7 @@
 """MNIST by ten networks at once, whose mean opinion errs less than each of them.
 
 784-256-128-10 from ten random starts, trained in one batched program. No dropout, no decay and a
-large rate: what regularises a member also makes it agree with the others, and then the mean gains
+large rate: what regularizes a member also makes it agree with the others, and then the mean gains
 little. Notes: L "Tuning and model selection".
 """
 

@@ -33,13 +33,13 @@ from chainrule.runs.recipe import Figures, Task, Trained
 
 OFF: dict[str, dict[str, object]] = {
     "log of the frequencies": {"transform": "none"},
-    "standardised inputs": {"scaling": "none"},
-    "adam": {"optimiser": "sgd"},
+    "standardized inputs": {"scaling": "none"},
+    "adam": {"optimizer": "sgd"},
     "one-cycle schedule": {"schedule": "constant"},
     "weight decay": {"weight_decay": 0.0},
     "dropout": {"dropout": 0.0},
     "label smoothing": {"label_smoothing": 0.0},
-    "batch normalisation": {"norm": "none"},
+    "batch normalization": {"norm": "none"},
     "early stopping": {"patience": 0},
     "ensemble": {"members": 1},
 }
@@ -57,7 +57,7 @@ class Recipe(Trained):
     dropout: float = 0.292
     """Share of hidden units dropped in each step."""
     norm: Literal["batch", "none"] = "batch"
-    """Batch normalisation before every nonlinearity, or none."""
+    """Batch normalization before every nonlinearity, or none."""
     transform: Literal["log", "none"] = "log"
     """Frequencies through log(1 + x / 0.1), or as they are."""
     scaling: Literal["standard", "none"] = "standard"

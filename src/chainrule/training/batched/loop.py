@@ -1,6 +1,6 @@
 """Many networks at once: K members of one architecture, trained in one batched program.
 
-    θ_k ← optimiser(θ_k, ∇ ℓ_k(θ_k; batch_k), η_k)        for k = 1 … K in the same operations
+    θ_k ← optimizer(θ_k, ∇ ℓ_k(θ_k; batch_k), η_k)        for k = 1 … K in the same operations
 
 Each member has its own start, its own seed (so its own order of examples and its own masks), rate,
 decay, dropout, label smoothing and, for cross-validation, its own rows. Member k ends where `fit`
@@ -19,7 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from chainrule.learning.metrics import accuracy, error, wrong
-from chainrule.learning.optimizers import optimiser as make_optimiser
+from chainrule.learning.optimizers import optimizer as make_optimizer
 from chainrule.learning.tasks import CLASSES, Objective
 from chainrule.training import devices
 from chainrule.training.batched.run import Crowd, CrowdState, Together, gather
@@ -54,7 +54,7 @@ def fit_many(
     """
     crowd = gather(models, train, validation, settings, objective, folds)
     common = crowd.common
-    state = CrowdState(crowd.stack, make_optimiser(common.optimiser, crowd.moved, 1.0))
+    state = CrowdState(crowd.stack, make_optimizer(common.optimizer, crowd.moved, 1.0))
     state.origin = {"members": [origin(s, train) for s in crowd.settings]}
     if folder is not None and (folder / LAST).exists():
         state.restore(folder)

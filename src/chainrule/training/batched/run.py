@@ -18,7 +18,7 @@ from chainrule.training.checks import (
     check_model,
     check_monitor,
     check_split,
-    normalises_batches,
+    normalizes_batches,
 )
 from chainrule.training.loop import Progress
 from chainrule.training.settings import Settings, flag
@@ -83,7 +83,7 @@ class Crowd:
 
     @cached_property
     def moved(self) -> tuple[nn.Parameter, ...]:
-        """What the optimiser moves: the weights, or where rates differ, steps of rate 1."""
+        """What the optimizer moves: the weights, or where rates differ, steps of rate 1."""
         weights = self.stack.weights
         return weights if self.in_step else tuple(nn.Parameter(p * 0) for p in weights)
 
@@ -147,7 +147,7 @@ def gather(
     settings = list(settings) or [Settings(seed=k) for k in range(len(models))]
     check_settings(len(models), settings, objective)
     for name, split, loss in (
-        ("training", train, objective.minimised),
+        ("training", train, objective.minimized),
         ("validation", validation, objective.loss),
     ):
         if split is not None:
@@ -159,8 +159,8 @@ def gather(
         check_batches(models[0], len(train[0]), settings[0])
     else:
         check_folds(folds, models, settings[0].batch_size)
-        for learnt, _ in folds:
-            check_batches(models[0], len(learnt), settings[0])
+        for learned, _ in folds:
+            check_batches(models[0], len(learned), settings[0])
     places, groups = by_batches(settings, folds, objective)
     models, settings = [models[k].cpu() for k in places], [settings[k] for k in places]
     rows = [torch.arange(len(train[0]))] * len(models)
@@ -216,9 +216,9 @@ def check_folds(
             f"the folds give {min(batches)} to {max(batches)} batches an epoch; networks trained "
             "together must take the same number of steps: leave a row out of the larger folds"
         )
-    if normalises_batches(models[0]) and len({len(rows) for rows, _ in folds}) > 1:
+    if normalizes_batches(models[0]) and len({len(rows) for rows, _ in folds}) > 1:
         raise InputError(
-            "networks with batch normalisation that are trained together must learn from equally "
+            "networks with batch normalization that are trained together must learn from equally "
             "many rows: leave a row out of the larger folds, as k_folds does"
         )
 
@@ -232,6 +232,6 @@ def k_folds(examples: int, folds: int, seed: int) -> list[tuple[Tensor, Tensor]]
         raise InputError(f"expected 2 to {examples} folds of {examples} examples, got {folds}")
     parts = torch.randperm(examples, generator=torch.Generator().manual_seed(seed))
     held = parts.tensor_split(folds)
-    learnt = [torch.cat([*held[:k], *held[k + 1 :]]) for k in range(folds)]
-    fewest = min(map(len, learnt))
-    return [(rows[:fewest], out) for rows, out in zip(learnt, held, strict=True)]
+    learned = [torch.cat([*held[:k], *held[k + 1 :]]) for k in range(folds)]
+    fewest = min(map(len, learned))
+    return [(rows[:fewest], out) for rows, out in zip(learned, held, strict=True)]

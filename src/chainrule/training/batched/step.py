@@ -21,10 +21,10 @@ def update(state: CrowdState, crowd: Crowd, rows: Tensor) -> Tensor:
     for p in crowd.stack.weights:
         p.grad = None
     output = crowd.stack(x, masks)
-    if crowd.objective.minimised is cross_entropy:
+    if crowd.objective.minimized is cross_entropy:
         losses = cross_entropy_of_many(output, targets[0].view(K, b))
     else:
-        losses = crowd.objective.minimised(output.flatten(0, 1), *targets).view(K, b)
+        losses = crowd.objective.minimized(output.flatten(0, 1), *targets).view(K, b)
     if crowd.smoothing is not None:
         each, uniform = crowd.smoothing[:, None], uniform_cross_entropy(output.flatten(0, 1))
         losses = (1 - each) * losses + each * uniform.view(K, b)
@@ -85,13 +85,13 @@ def move(state: CrowdState, crowd: Crowd) -> None:
     if crowd.decays is not None:
         shrink(crowd, share)
     if crowd.in_step:
-        for group in state.optimiser.param_groups:
+        for group in state.optimizer.param_groups:
             group["lr"] = common.learning_rate * share
-        state.optimiser.step()
+        state.optimizer.step()
     else:
         for p, step in zip(weights, crowd.moved, strict=True):
             step.grad = p.grad
-        state.optimiser.step()
+        state.optimizer.step()
         torch._foreach_addcmul_(weights, crowd.moved, crowd.rates, share)
         torch._foreach_zero_(crowd.moved)
 
@@ -99,7 +99,7 @@ def move(state: CrowdState, crowd: Crowd) -> None:
 def shrink(crowd: Crowd, share: float) -> None:
     """Weight decay of matrices: in the gradient, or decoupled from it."""
     for p, rate, decay in zip(crowd.stack.weights, crowd.rates, crowd.decays or (), strict=True):
-        if p.ndim > 2 and crowd.common.optimiser in DECOUPLED:
+        if p.ndim > 2 and crowd.common.optimizer in DECOUPLED:
             p.mul_(1 - share * rate * decay)
         elif p.ndim > 2:
             p.grad.addcmul_(p, decay)
@@ -118,7 +118,7 @@ def clip(weights: Sequence[nn.Parameter], largest: float) -> None:
 def give_up(state: CrowdState, crowd: Crowd, k: int) -> None:
     """Set a member that has diverged to zero, so that its numbers cannot disturb the others."""
     state.lost = sorted({*state.lost, k})
-    slots = (t for slot in state.optimiser.state.values() for t in slot.values())
+    slots = (t for slot in state.optimizer.state.values() for t in slot.values())
     for t in (*crowd.stack.weights, *slots):
         if isinstance(t, Tensor) and t.ndim:
             t[k] = 0

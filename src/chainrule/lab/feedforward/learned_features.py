@@ -1,11 +1,11 @@
 """Claim: units that learn their direction beat as many fixed random ones (L 10).
 
-    learnt:  f = Σ_j β_j (w_jᵀx + b_j)₊,  all of β, w, b free       fixed:  w, b drawn once, β free
+    learned:  f = Σ_j β_j (w_jᵀx + b_j)₊,  all of β, w, b free       fixed:  w, b drawn once, β free
 
-Target: y = |x₁ + x₂| / √2 in ℝᵈ, which two learnt units compute exactly; fixed ones have to hit the
+Target: y = |x₁ + x₂| / √2 in ℝᵈ, which two learned units compute exactly; fixed ones must hit the
 direction by chance. Hypothesis: few directions matter, and d is not small.
-Measured: the test error of a learnt network over that of the best fit on as many random features,
-both trained on the same examples, the largest ratio over widths. Bound: ½; learnt networks stay
+Measured: the test error of a learned network over that of the best fit on as many random features,
+both trained on the same examples, the largest ratio over widths. Bound: ½; learned networks stay
 below a fifth, while chance directions leave most of the error. Barron (1993), section X.
 """
 
@@ -15,7 +15,7 @@ from torch import Tensor
 from chainrule.errors import InputError
 from chainrule.lab.claim import Picture, Verdict
 from chainrule.learning import losses
-from chainrule.learning.optimizers import optimiser
+from chainrule.learning.optimizers import optimizer
 from chainrule.models.feedforward.mlp import MLP
 from chainrule.models.theory.random_features import RandomFeatures
 
@@ -39,17 +39,17 @@ def verdict(inputs: int, examples: int, steps: int, seed: int, hidden: bool) -> 
     """Test errors of both by width."""
     generator = torch.Generator().manual_seed(seed)
     train, test = data(examples, inputs, generator), data(1000, inputs, generator)
-    learnt, fixed = [], []
+    learned, fixed = [], []
     for width in WIDTHS:
         model = RandomFeatures(inputs, width, seed)
         model.fit(*train)
         fixed.append((model(test[0]) - test[1]).square().mean().item())
         network = drawn(inputs, width, seed, hidden)
-        learnt.append(trained(network, train, test, steps))
-    ratio = max(a / b for a, b in zip(learnt, fixed, strict=True))
+        learned.append(trained(network, train, test, steps))
+    ratio = max(a / b for a, b in zip(learned, fixed, strict=True))
     widths = [float(width) for width in WIDTHS]
     return Verdict(
-        predicted="error, learnt / fixed ≤ ½",
+        predicted="error, learned / fixed ≤ ½",
         measured=ratio,
         bound=BOUND,
         holds=ratio <= BOUND,
@@ -57,7 +57,7 @@ def verdict(inputs: int, examples: int, steps: int, seed: int, hidden: bool) -> 
             title="Units that learn where to look need not be many",
             x_label="hidden units M",
             y_label="mean squared test error",
-            points={"learnt units": (widths, learnt), "fixed random units": (widths, fixed)},
+            points={"learned units": (widths, learned), "fixed random units": (widths, fixed)},
             log="xy",
         ),
         details={"examples": float(examples)},
@@ -82,7 +82,7 @@ def trained(
     model: MLP, train: tuple[Tensor, Tensor], test: tuple[Tensor, Tensor], steps: int
 ) -> float:
     """Test error after so many steps of Adam on all examples."""
-    descent = optimiser("adam", model.parameters(), learning_rate=0.03)
+    descent = optimizer("adam", model.parameters(), learning_rate=0.03)
     for _ in range(steps):
         descent.zero_grad()
         losses.squared(model(train[0])[:, 0], train[1]).mean().backward()
