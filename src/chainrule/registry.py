@@ -38,6 +38,16 @@ class Entry:
         return self.path.stem.replace("_", "-")
 
     @property
+    def ours(self) -> bool:
+        """Whether it is a file of the library, not of the user."""
+        return self.path.is_relative_to(ROOT)
+
+    @property
+    def reference(self) -> str:
+        """By what it is found again: its name, or the path of a user's file."""
+        return self.name if self.ours else str(self.path.resolve())
+
+    @property
     def chapter(self) -> str:
         """The sub-folder, for models: `feedforward`."""
         folder = ROOT / FOLDERS.get(self.kind, self.kind)
@@ -58,6 +68,8 @@ class Entry:
         return self.docstring.split("\n", 1)[0].rstrip(".:")
 
     def load(self) -> ModuleType:
+        if not self.ours:
+            return imported_file(self.path)
         parts = self.path.relative_to(ROOT).with_suffix("").parts
         return import_module(".".join(("chainrule", *parts)))
 
@@ -68,6 +80,32 @@ def entries(kind: str) -> list[Entry]:
     paths = (ROOT / FOLDERS.get(kind, kind)).rglob("*.py")
     found = [Entry(kind, path) for path in paths if contract.search(path.read_text("utf-8"))]
     return sorted(found, key=lambda entry: (entry.chapter_title, entry.path))
+
+
+def entry_from_file(kind: str, path: Path) -> Entry:
+    """A user's own file with the contract of a kind."""
+    if not path.is_file():
+        raise InputError(f"there is no file {path}")
+    contract = CONTRACTS[kind]
+    if not re.search(contract, path.read_text("utf-8"), re.MULTILINE):
+        wanted = contract.strip("^").replace("\\", "")
+        raise InputError(f"{path} is no {kind.rstrip('s')}: it has no `{wanted}…`")
+    return Entry(kind, path)
+
+
+@cache
+def imported_file(path: Path) -> ModuleType:
+    """A Python file outside the library as a module."""
+    import sys
+    from importlib.util import module_from_spec, spec_from_file_location
+
+    name = f"chainrule_user_{path.stem}_{abs(hash(path.resolve()))}"
+    spec = spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
+    module = module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
 
 
 @cache

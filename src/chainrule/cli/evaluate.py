@@ -9,7 +9,8 @@ import tyro
 from chainrule.cli.options import Output, parse
 from chainrule.console.output import out, print_json
 from chainrule.console.tables import result_table
-from chainrule.runs.run import measure_again
+from chainrule.learning.metrics import format_metric
+from chainrule.runs.run import Run
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,9 +25,11 @@ class Evaluate(Output):
 
 def run(arguments: list[str]) -> int:
     options = parse(Evaluate, arguments, "evaluate", "Measure a finished run again.")
-    result = measure_again(options.run, options.data)
+    found = Run.load(options.run)
+    metrics = found.evaluate(options.data)
+    result = found.result | {"metrics": metrics}
     if options.json:
         print_json(result)
     elif not options.quiet:
-        out.print(result_table(result))
+        out.print(result_table(result, format_metric))
     return 0

@@ -1,4 +1,4 @@
-"""`chainrule generate RUN --prompt …`: let a finished language model write."""
+"""`chainrule generate RUN --prompt …`: generate text with a finished language model."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,25 +8,25 @@ import tyro
 
 from chainrule.cli.options import parse
 from chainrule.console.output import print_json
-from chainrule.runs.generate import generate
+from chainrule.runs.run import Run
 
 
 @dataclass(frozen=True)
 class Generate:
-    """Let a finished language model write."""
+    """Generate text with a finished language model."""
 
     run: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
     """The run folder."""
     prompt: str | None = None
-    """What the text begins with; a new line if none is given."""
+    """Start of the text; a new line if none is given."""
     length: int = 500
-    """Tokens to write after it."""
+    """Tokens to generate after it."""
     temperature: float = 0.8
-    """Below 1 the likely becomes likelier; 0 takes the likeliest each time."""
+    """Below 1 sharpens the distribution; 0 takes the likeliest token each time."""
     top_k: int = 0
-    """Draw among this many likeliest tokens only; 0: among all."""
+    """Sample among this many likeliest tokens; 0: among all."""
     top_p: float = 1.0
-    """Of these draw among the fewest that hold this share of the probability; 1: among all."""
+    """Of these, sample among the fewest that hold this probability; 1: among all."""
     seed: int = 0
     """The same seed gives the same text."""
     json: bool = False
@@ -34,9 +34,14 @@ class Generate:
 
 
 def run(arguments: list[str]) -> int:
-    form = parse(Generate, arguments, "generate", "Let a finished language model write.")
-    text = generate(
-        form.run, form.prompt, form.length, form.temperature, form.top_k, form.seed, form.top_p
+    form = parse(Generate, arguments, "generate", "Generate text with a finished language model.")
+    text = Run.load(form.run).generate(
+        form.prompt,
+        form.length,
+        temperature=form.temperature,
+        top_k=form.top_k,
+        top_p=form.top_p,
+        seed=form.seed,
     )
     if form.json:
         print_json({"prompt": form.prompt, "text": text})

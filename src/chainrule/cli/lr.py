@@ -1,14 +1,14 @@
 """`chainrule lr RECIPE [flags]`: try all learning rates once and draw the curve."""
 
-from dataclasses import dataclass, make_dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from chainrule.cli.options import Output, parse
-from chainrule.console.output import figure, out, print_json, say
+from chainrule.cli.options import Output, parse_recipe
+from chainrule.cli.train import named_or_file
+from chainrule.console.output import number, out, print_json, say
 from chainrule.console.tables import names_table
-from chainrule.errors import InputError
-from chainrule.registry import entries, find
+from chainrule.registry import entries
+from chainrule.runs.options import OPTION_OF
 
 
 @dataclass(frozen=True)
@@ -32,21 +32,23 @@ def run(arguments: list[str]) -> int:
         out.print("usage: chainrule lr RECIPE [flags]   (RECIPE --help lists the flags)\n")
         out.print(names_table("Recipes", [(e.name, e.title) for e in entries("recipes")]))
         return 0
-    entry = find("recipes", arguments[0])
+    entry = named_or_file("recipes", arguments[0])
     from chainrule.plots.style import save
-    from chainrule.runs.learning_rates import rates_of, rates_picture
-    from chainrule.runs.recipe import Trained
+    from chainrule.runs.configuration import require
+    from chainrule.runs.learning_rates import rates_figure, search_rates
 
-    form = make_dataclass("form", [("settings", entry.load().Recipe), ("search", Search)])
-    filled: Any = parse(form, arguments[1:], f"lr {entry.name}", f"Learning rates for {entry.name}")
-    search: Search = filled.search
-    if not isinstance(filled.settings, Trained):
-        raise InputError(f"{entry.name} does not learn by gradients, so it has no rate")
-    trial = rates_of(filled.settings, search.data, search.lowest, search.highest, search.steps)
-    path = save(rates_picture(trial, entry.name), search.out / f"{entry.name}.png")
-    if search.json:
-        print_json(trial._asdict() | {"picture": str(path)})
-    elif not search.quiet:
-        out.print(f"try --learning-rate {figure('', trial.suggestion)}")
+    kind = entry.load().Recipe
+    require(kind, entry.name, "lr")
+    command = f"lr {entry.name}"
+    title = f"Learning rates for {entry.name}"
+    without = tuple(OPTION_OF)
+    configuration, options = parse_recipe(kind, Search, arguments[1:], command, title, without)
+    recipe, ends = configuration.recipe, (options.lowest, options.highest)
+    found = search_rates(recipe, options.data, *ends, options.steps)
+    path = save(rates_figure(found, entry.name), options.out / f"{entry.name}.png")
+    if options.json:
+        print_json(found._asdict() | {"picture": str(path)})
+    elif not options.quiet:
+        out.print(f"try --learning-rate {number(found.suggestion)}")
         say(f"drawn: {path}")
     return 0

@@ -33,7 +33,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         return dispatch(arguments)
     except InputError as error:
-        print(f"chainrule: {error}", file=sys.stderr)
+        print(f"chainrule: {in_flags(str(error))}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("chainrule: interrupted", file=sys.stderr)
@@ -64,6 +64,13 @@ def dispatch(arguments: list[str]) -> int:
     if command not in COMMANDS:
         raise InputError(unknown("command", command, list(COMMANDS)))
     return import_module(f"chainrule.cli.{command}").run(rest)
+
+
+def in_flags(message: str) -> str:
+    """The message with names of settings written as flags."""
+    from chainrule.cli.options import as_flags
+
+    return as_flags(message)
 
 
 def usage() -> str:

@@ -1,13 +1,21 @@
 """Flags that several commands share, and the one way to parse them."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import MISSING, dataclass, fields, is_dataclass, make_dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import tyro
 
+if TYPE_CHECKING:
+    from chainrule.runs.configuration import Configuration, Flag
+    from chainrule.runs.recipe import BaseRecipe
+
 T = TypeVar("T")
+CONFIG: tuple[Any, ...] = (tyro.conf.OmitArgPrefixes, tyro.conf.FlagCreatePairsOff)
+SPELLED = {"from_run": "from"}  # flags whose name Python does not allow
+PARSED: set[str] = set()  # names of the flags of the command that runs
 
 
 @dataclass(frozen=True)
@@ -28,13 +36,70 @@ class Place(Output):
     """cpu, cuda, mps, or auto for the best one present."""
     data: Path | None = None
     """Folder of the data sets (else $CHAINRULE_DATA, else the user's cache)."""
-
-
-CONFIG: tuple[Any, ...] = (tyro.conf.OmitArgPrefixes, tyro.conf.FlagCreatePairsOff)
+    no_pictures: bool = False
+    """Draw no pictures of the result."""
 
 
 def parse(form: Callable[..., T], arguments: list[str], command: str, description: str) -> T:
     """The form filled in from the flags; a wrong flag ends with its own message and exit code 2."""
+    note(form)
     return tyro.cli(
         form, args=arguments, prog=f"chainrule {command}", description=description, config=CONFIG
     )
+
+
+def note(form: Any) -> None:
+    """Remember the names of a form's flags, for messages."""
+    if is_dataclass(form):
+        for field in fields(form):
+            PARSED.add(field.name)
+            note(field.type)
+
+
+def parse_recipe(
+    kind: "type[BaseRecipe]",
+    options: type[T],
+    arguments: list[str],
+    command: str,
+    description: str,
+    without: Sequence[str] = (),
+) -> "tuple[Configuration, T]":
+    """A recipe and the options of a command, from flags.
+
+    Args:
+        kind: the recipe's class.
+        options: a dataclass of the command's own flags.
+        arguments: the words after the recipe's name.
+        command: for the usage line.
+        description: for the help page.
+        without: settings that this command has no flag for.
+    """
+    from chainrule.runs.configuration import configure, flags
+
+    known = [flag for flag in flags(kind) if flag.name not in without]
+    settings = make_dataclass("settings", [as_field(flag) for flag in known], kw_only=True)
+    form = make_dataclass("form", [("settings", settings), ("options", options)])
+    filled: Any = parse(form, arguments, command, description)
+    values = vars(filled.settings)
+    return configure(kind, {flag.name: values[flag.name] for flag in known}), filled.options
+
+
+def as_field(flag: "Flag") -> tuple[str, Any, Any]:
+    """A setting as a field that the parser understands."""
+    from dataclasses import field
+
+    plain = str if callable(flag.default) or "Callable" in str(flag.type) else flag.type
+    spelled = tyro.conf.arg(help=flag.help, name=SPELLED.get(flag.name))
+    default = {} if flag.default is MISSING else {"default": flag.default}
+    return flag.name, Annotated[plain, spelled], field(**default)
+
+
+def as_flags(message: str) -> str:
+    """A message with `batch_size` written as --batch-size, where that is a flag of the command."""
+
+    def flag(match: re.Match[str]) -> str:
+        name = match[1]
+        known = name in PARSED
+        return f"--{SPELLED.get(name, name).replace('_', '-')}" if known else name
+
+    return re.sub(r"`([a-z_0-9]+)`", flag, message)

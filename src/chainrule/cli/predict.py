@@ -11,13 +11,13 @@ from typing import Annotated, Any
 import tyro
 
 from chainrule.cli.options import parse
-from chainrule.console.output import figure, out, print_json, say
+from chainrule.console.output import number, out, print_json, say
 from chainrule.console.tables import predictions_table
 from chainrule.errors import InputError
-from chainrule.runs.predict import predict
-from chainrule.runs.predict_text import predict_texts, text_reader
+from chainrule.runs.predict import text_encoder
+from chainrule.runs.run import Run
 
-WORTH_SAYING = 0.001  # probability of a class that the screen names second or third
+LEAST_SHOWN = 0.001  # probability of a class that the table names second or third
 
 
 @dataclass(frozen=True)
@@ -41,19 +41,19 @@ def run(arguments: list[str]) -> int:
     options = parse(Predict, arguments, "predict", "Apply a finished run to your own files.")
     if not options.inputs:
         raise InputError("expected files to predict from: chainrule predict RUN FILE …")
-    reader = text_reader(options.run)
-    if reader is None:
-        found, read, refused = answered(options.run, tuple(map(Path, options.inputs)))
+    finished = Run.load(options.run)
+    if text_encoder(finished) is None:
+        found, read, refused = answered(finished, tuple(map(Path, options.inputs)))
     else:
-        found, read, refused = predict_texts(options.run, options.inputs, reader), [], []
+        found, read, refused = finished.predict(list(options.inputs)), [], []
     pixels, picture = "shares" in found[0], options.out is not None and is_picture(options.out)
     if picture and (not pixels or len(options.inputs) > 1):
         raise InputError(
-            f"--out {options.out} is a picture; expected a CSV file, or a run that gives a class "
+            f"`out` {options.out} is a picture; expected a CSV file, or a run that gives a class "
             "to every pixel and a single file to predict from"
         )
     if pixels:
-        found = painted(options, read, found)
+        found = painted(finished, options, read, found)
     if options.out is not None and not picture:
         write(options.out, [flat(answer) for answer in found])
         say(f"{len(found)} predictions in {options.out}")
@@ -67,11 +67,11 @@ def run(arguments: list[str]) -> int:
 
 
 def answered(
-    folder: Path, paths: tuple[Path, ...]
+    run: Run, paths: tuple[Path, ...]
 ) -> tuple[list[dict[str, Any]], list[Path], list[str]]:
     """The answers, the files they are for, and what is wrong with the other files."""
     try:
-        return predict(folder, paths), list(paths), []
+        return run.predict(paths), list(paths), []
     except InputError:
         if len(paths) == 1:
             raise
@@ -80,7 +80,7 @@ def answered(
     refused: list[str] = []
     for path in paths:
         try:
-            found += predict(folder, [path])
+            found += run.predict([path])
             read.append(path)
         except InputError as error:
             refused.append(str(error))
@@ -94,19 +94,21 @@ def is_picture(path: Path) -> bool:
 
 
 def painted(
-    options: Predict, read: list[Path], found: list[dict[str, Any]]
+    run: Run, options: Predict, read: list[Path], found: list[dict[str, Any]]
 ) -> list[dict[str, Any]]:
     """The answers with the names of the overlays, which are drawn and saved here."""
     from chainrule.plots.style import save
-    from chainrule.runs.predict_segments import overlays
+    from chainrule.runs.predict import overlays
 
     beside = [path.with_name(f"{path.name}-overlay.png") for path in read]
     places = [options.out] if options.out and is_picture(options.out) else beside
-    for figure_of_one, place in zip(overlays(options.run, read), places, strict=True):
+    for drawn, place in zip(overlays(run, read), places, strict=True):
         try:
-            save(figure_of_one, place)
+            save(drawn, place)
         except OSError as error:
-            raise InputError(f"cannot write {place}: {error.strerror}; choose --out") from None
+            raise InputError(
+                f"cannot write {place}: {error.strerror}; choose another `out`"
+            ) from None
     return [answer | {"overlay": str(place)} for answer, place in zip(found, places, strict=True)]
 
 
@@ -126,9 +128,9 @@ def shown(answer: dict[str, Any]) -> dict[str, str]:
     rest = {k: v for k, v in answer.items() if k not in ("probabilities", "shares")}
     likely = sorted(answer.get("probabilities", {}).items(), key=lambda pair: -pair[1])
     if len(likely) > 1:
-        others = [(name, p) for name, p in likely[1:3] if p >= WORTH_SAYING]
-        rest["or"] = ", ".join(f"{name} ({figure('', p)})" for name, p in others)
-    return {k: figure("", v) if isinstance(v, float) else str(v) for k, v in rest.items()}
+        others = [(name, p) for name, p in likely[1:3] if p >= LEAST_SHOWN]
+        rest["or"] = ", ".join(f"{name} ({number(p)})" for name, p in others)
+    return {k: number(v) if isinstance(v, float) else str(v) for k, v in rest.items()}
 
 
 def write(path: Path, rows: list[dict[str, Any]]) -> None:

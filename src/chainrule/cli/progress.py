@@ -1,4 +1,4 @@
-"""What `train` and `resume` share: watch a run to its end, stop it gently, tell what came out."""
+"""What `train` and `resume` share: show progress, stop gently, print the result."""
 
 import signal
 from collections.abc import Iterator
@@ -9,44 +9,47 @@ from typing import Any
 from chainrule.cli.options import Place
 from chainrule.console.output import out, print_json, say, watch
 from chainrule.console.tables import result_table
-from chainrule.runs.run import carry_on, progress_so_far, read_json
+from chainrule.learning.metrics import format_metric
+from chainrule.runs.folder import epochs_behind
+from chainrule.runs.run import Run
 
 
-def follow(folder: Path, place: Place) -> dict[str, Any]:
-    """Run to the end and print the result; Ctrl-C saves first and says how to go on."""
+def follow(run: Run, place: Place) -> None:
+    """Train to the end and print the result; Ctrl-C saves first and says how to continue."""
     silent = place.quiet or place.json
-    steps = carry_on(folder, place.device, place.data)
+    steps = run.train(place.device, not place.no_pictures)
+    told = False
     with gentle_interrupt() as interrupted:
-        for step in watch(steps, silent):
+        for step in watch(steps, silent, format_metric):
+            if not told:
+                for remark in run.remarks:
+                    say(f"note: {remark}", silent)
+                told = True
             if interrupted:
                 steps.close()
-                say(stopped(folder, step.epoch))
+                say(stopped(run.folder, step.epoch))
                 raise KeyboardInterrupt
-    result = read_json(folder / "result.json")
     if place.json:
-        print_json(result)
+        print_json(run.result)
     elif not place.quiet:
-        show(result, folder)
-    return result
+        show(run.result, run.folder)
 
 
 def stopped(folder: Path, epoch: int) -> str:
     """What an interrupted run leaves behind."""
-    if progress_so_far(folder) is None:
+    if epochs_behind(folder) is None:
         return f"stopped; nothing was learned yet. Start again with:  chainrule resume {folder}"
-    return f"saved in epoch {epoch}; go on with:  chainrule resume {folder}"
+    return f"saved in epoch {epoch}; continue with:  chainrule resume {folder}"
 
 
 def show(result: dict[str, Any], folder: Path) -> None:
     """The table, and where to look next."""
-    out.print(result_table(result))
+    out.print(result_table(result, format_metric))
     epochs = f"{result['epochs']} epoch{'s' if result['epochs'] != 1 else ''}"
     out.print(
         f"{result['parameters']:,} parameters, {epochs} in {result['seconds']:.1f} s "
         f"({result['stopped']})"
     )
-    for note in result["notes"]:
-        out.print(f"note: {note}")
     seen = sorted(path.name for kind in ("*.png", "*.txt") for path in folder.glob(kind))
     out.print(f"in {folder}/:  {'  '.join(['model.safetensors', 'result.json', *seen])}")
 

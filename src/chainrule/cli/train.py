@@ -1,13 +1,13 @@
 """`chainrule train RECIPE [flags]`: train it and leave a run folder."""
 
 import shlex
-from dataclasses import dataclass, make_dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
-from chainrule.cli.options import Place, parse
+from chainrule.cli.options import Place, parse_recipe
 from chainrule.console.output import out, say
 from chainrule.console.tables import names_table
-from chainrule.registry import entries, find
+from chainrule.registry import Entry, entries, entry_from_file, find
 
 
 @dataclass(frozen=True)
@@ -22,31 +22,39 @@ class Train(Place):
 
 def run(arguments: list[str]) -> int:
     if not arguments or arguments[0] in ("-h", "--help"):
-        out.print("usage: chainrule train RECIPE [flags]   (RECIPE --help lists the flags)\n")
+        out.print("usage: chainrule train RECIPE [flags]   (RECIPE --help lists the flags)")
+        out.print("       chainrule train ./my_recipe.py [flags]\n")
         out.print(names_table("Recipes", [(e.name, e.title) for e in entries("recipes")]))
         return 0
-    entry = find("recipes", arguments[0])
+    entry = named_or_file("recipes", arguments[0])
     from chainrule.cli.progress import follow
     from chainrule.runs import record as recording
-    from chainrule.runs.run import begin, discard, next_folder
+    from chainrule.runs.folder import discard, next_folder
+    from chainrule.runs.run import Run
 
-    form = make_dataclass("form", [("settings", entry.load().Recipe), ("run", Train)])
-    filled = parse(form, arguments[1:], f"train {entry.name}", entry.title)
-    recipe, place = filled.settings, filled.run
+    kind = entry.load().Recipe
+    command = f"train {arguments[0]}"
+    configuration, place = parse_recipe(kind, Train, arguments[1:], command, entry.title)
     if place.record:
         recording.check_folder()
     folder = place.out or next_folder(entry.name)
-    begin(entry.name, recipe, folder, place.data, place.device)
-    say(f"{entry.title}  →  {folder}", place.quiet or place.json)
+    silent = place.quiet or place.json
+    started = Run.create(entry, configuration, folder, place.data, place.device)
+    say(f"{entry.title}  →  {folder}", silent)
     try:
-        result = follow(folder, place)
+        follow(started, place)
     except Exception:
         discard(folder)
         raise
     if place.record:
-        path = recording.record(result, shlex.join(["chainrule", "train", *repeatable(arguments)]))
-        say(f"recorded in {path}", place.quiet or place.json)
+        words = shlex.join(["chainrule", "train", *repeatable(arguments)])
+        say(f"recorded in {recording.record(started.result, words)}", silent)
     return 0
+
+
+def named_or_file(kind: str, given: str) -> Entry:
+    """An entry of ours by name, or a user's own file with the same contract."""
+    return entry_from_file(kind, Path(given)) if given.endswith(".py") else find(kind, given)
 
 
 def repeatable(arguments: list[str]) -> list[str]:

@@ -6,23 +6,24 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass, make_dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from chainrule.cli.options import Output, parse
+from chainrule.cli.options import Output, parse, parse_recipe
 from chainrule.console.output import out, print_json, say
 from chainrule.console.search import importance_table, trials_table, watch_search, with_error
 from chainrule.console.tables import names_table
 from chainrule.errors import InputError
+from chainrule.learning.metrics import format_metric
 from chainrule.registry import entries, find
 
 if TYPE_CHECKING:
     from chainrule.tuning.search import Plan, Tuning
 
-POLL = 0.1  # seconds between looks at the companions
+POLL = 0.1  # seconds between looks at the workers
 USAGE = """usage: chainrule tune RECIPE [flags]   (RECIPE --help lists the flags)
        chainrule tune --resume FOLDER [--trials N]
 """
@@ -66,7 +67,7 @@ class Tune(Shared):
 
 @dataclass(frozen=True)
 class Resume(Shared):
-    """Go on with a search."""
+    """Continue a search."""
 
     resume: Annotated[Path, tyro.conf.arg(metavar="FOLDER")] = Path()
     """The folder of the search."""
@@ -82,7 +83,7 @@ def run(arguments: list[str]) -> int:
     from chainrule.tuning import result as results
 
     if arguments[0].startswith("-"):
-        options = parse(Resume, arguments, "tune", "Go on with a search.")
+        options = parse(Resume, arguments, "tune", "Continue a search.")
         plan, config = results.open_plan(options.resume)
         trials = config["trials"] if options.trials is None else options.trials
         data = Path(config["data"]) if config["data"] else None
@@ -94,21 +95,23 @@ def run(arguments: list[str]) -> int:
 def begin(arguments: list[str]) -> int:
     """A new search, or the same one in a folder or study that holds it."""
     entry = find("recipes", arguments[0])
-    from chainrule.runs.run import next_folder
+    from chainrule.runs.configuration import require
+    from chainrule.runs.folder import next_folder
+    from chainrule.runs.options import OPTION_OF
     from chainrule.tuning import result as results
     from chainrule.tuning import study as studies
-    from chainrule.tuning.cross_validation import refuse, refuse_kind
     from chainrule.tuning.search import Plan
 
     kind = entry.load().Recipe
-    refuse_kind(entry.name, kind)
-    form = make_dataclass("form", [("settings", kind), ("search", Tune)])
-    filled: Any = parse(form, arguments[1:], f"tune {entry.name}", f"Tune {entry.name}")
-    tune: Tune = filled.search
-    refuse(entry.name, filled.settings)
+    require(kind, entry.name, "tune")
+    command, title = f"tune {entry.name}", f"Tune {entry.name}"
+    without = tuple(OPTION_OF)
+    configuration, tune = parse_recipe(kind, Tune, arguments[1:], command, title, without)
     names = ("space", "folds", "metric", "sampler", "pruner", "halving", "points")
     chosen = {name: getattr(tune, name) for name in names}
-    plan = Plan(recipe=entry.name, settings=asdict(filled.settings), **chosen)
+    values = configuration.values()
+    settings = {name: value for name, value in values.items() if name not in without}
+    plan = Plan(recipe=entry.name, settings=settings, **chosen)
     beside = Path(tune.study).parent if tune.study and "://" not in tune.study else None
     searched = beside if beside and (beside / results.PLAN).exists() else None
     folder = tune.out or searched or next_folder(f"tune-{entry.name}")
@@ -132,14 +135,14 @@ def ready(
     from chainrule.tuning.study import optuna_or_refuse
 
     if options.workers < 1:
-        raise InputError(f"--workers must be at least 1, got {options.workers}")
+        raise InputError(f"`workers` must be at least 1, got {options.workers}")
     optuna_or_refuse()
     return prepare(plan, place, trials, data)
 
 
 def go(tuning: "Tuning", folder: Path, options: Shared) -> int:
     """Search to the end, then tell what was found."""
-    from chainrule.runs.run import write_json
+    from chainrule.runs.folder import write_json
     from chainrule.tuning import result as tuning_result
     from chainrule.tuning import study as studies
 
@@ -164,20 +167,20 @@ def go(tuning: "Tuning", folder: Path, options: Shared) -> int:
 
 
 def search_on(tuning: "Tuning", folder: Path, workers: int, silent: bool) -> None:
-    """Search with companions until no trial waits; a stop leaves the study to go on with."""
+    """Search with other workers until no trial waits; a stop leaves the study to go on with."""
     from chainrule.cli.progress import gentle_interrupt
     from chainrule.tuning.search import search
     from chainrule.tuning.study import take_back_from_the_dead
 
     def stop() -> None:
-        say(f"stopped; go on with:  chainrule tune --resume {folder}")
+        say(f"stopped; continue with:  chainrule tune --resume {folder}")
         raise KeyboardInterrupt
 
-    with companions(folder, workers - 1) as others, gentle_interrupt() as interrupted:
-        for _ in range(2):  # once more for trials of a companion that died
+    with workers_for(folder, workers - 1) as others, gentle_interrupt() as interrupted:
+        for _ in range(2):  # once more for trials of a worker that died
             steps = search(tuning)
             with closing(steps):
-                for _ in watch_search(steps, tuning.metric, silent):
+                for _ in watch_search(steps, tuning.metric.name, format_metric, silent):
                     if interrupted:
                         steps.close()
                         stop()
@@ -189,11 +192,11 @@ def search_on(tuning: "Tuning", folder: Path, workers: int, silent: bool) -> Non
         failed = [other.returncode for other in others if other.returncode]
     if failed:
         codes = ", ".join(map(str, failed))
-        tuning.notes.append(f"{len(failed)} of {workers} workers failed (exit code {codes})")
+        tuning.remarks.append(f"{len(failed)} of {workers} workers failed (exit code {codes})")
 
 
 @contextmanager
-def companions(folder: Path, number: int) -> Iterator[list[subprocess.Popen[bytes]]]:
+def workers_for(folder: Path, number: int) -> Iterator[list[subprocess.Popen[bytes]]]:
     """Further processes on the same study; they end with this one."""
     threads = str(max(1, (os.cpu_count() or 1) // (number + 1)))
     command = [sys.executable, "-m", "chainrule", "tune", "--resume", str(folder)]
@@ -220,17 +223,17 @@ def show(result: dict[str, Any], folder: Path) -> None:
     if best is None:
         out.print("no trial came to a finite value; try smaller learning rates in --space")
         return
-    out.print(trials_table(result))
+    out.print(trials_table(result, format_metric))
     if result["importance"]:
         out.print(importance_table(result["importance"]))
     states = [row["state"] for row in result["trials"]]
     out.print(
-        f"best {metric}: {with_error(metric, best)} in {result['folds']} folds of "
+        f"best {metric}: {with_error(metric, best, format_metric)} in {result['folds']} folds of "
         f"{result['examples']:,} rows  ({states.count('complete')} complete, "
         f"{states.count('pruned')} pruned, {result['seconds']:.1f} s)"
     )
-    for note in result["notes"]:
-        out.print(f"note: {note}")
+    for remark in result["remarks"]:
+        out.print(f"note: {remark}")
     out.print("train it and measure it once on the test split:", style="bold")
     out.print(f"  {result['command']}", soft_wrap=True)
     pictures = sorted(path.name for path in folder.glob("*.png"))

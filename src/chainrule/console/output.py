@@ -5,7 +5,7 @@ import math
 import re
 import textwrap
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol, TypeVar
 
 from rich.console import Console
@@ -14,6 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 REDRAWS = 5  # a second, at most
 LINE_EVERY = 1.0  # seconds between two plain lines, where there is no terminal
 
+Format = Callable[[str, float | None], str]
 out = Console(highlight=False, markup=False)
 err = Console(stderr=True, highlight=False, markup=False)
 
@@ -39,14 +40,25 @@ S = TypeVar("S", bound=Step)
 T = TypeVar("T")
 
 
-def watch(steps: Iterator[S], quiet: bool = False) -> Iterator[S]:
-    """Pass the steps on while showing them: a bar on a terminal, plain lines elsewhere."""
+def plain(name: str, value: float | None) -> str:
+    """A metric of which nothing is known."""
+    return number(value)
+
+
+def watch(steps: Iterator[S], quiet: bool = False, show: Format = plain) -> Iterator[S]:
+    """Pass the steps on while showing them: a bar on a terminal, plain lines elsewhere.
+
+    Args:
+        steps: reports of progress.
+        quiet: show nothing.
+        show: (name of a metric, its value) ↦ how it is written.
+    """
     if quiet:
         return steps
-    return _bar(steps) if err.is_terminal else _lines(steps)
+    return _bar(steps, show) if err.is_terminal else _lines(steps, show)
 
 
-def _bar(steps: Iterator[S]) -> Iterator[S]:
+def _bar(steps: Iterator[S], show: Format) -> Iterator[S]:
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=None),
@@ -55,25 +67,26 @@ def _bar(steps: Iterator[S]) -> Iterator[S]:
     )
     with Progress(*columns, console=err, refresh_per_second=REDRAWS, transient=True) as bar:
         task = bar.add_task("reading data", total=None)
-        figures = ""
+        measured = ""
         for step in steps:
-            figures = validation(step.record) if step.record else figures
-            words = f"epoch {step.epoch}/{step.epochs}  loss {step.loss:.3f}{figures}"
+            words = epoch_line(step, show, 3)
+            if step.record:
+                measured = words.partition("  validation ")[2]
+            elif measured:
+                words = f"{words}  validation {measured}"
             bar.update(task, total=1.0, completed=step.fraction, description=words)
             if step.stopped:
                 bar.update(task, total=None, description="measuring and drawing")
             yield step
 
 
-def _lines(steps: Iterator[S]) -> Iterator[S]:
+def _lines(steps: Iterator[S], show: Format) -> Iterator[S]:
     written = time.perf_counter()
     for step in steps:
         now = time.perf_counter()
         if step.record and step.epochs > 1 and (now - written >= LINE_EVERY or step.stopped):
             written = now
-            err.print(
-                f"epoch {step.epoch}/{step.epochs}  loss {step.loss:.4f}{validation(step.record)}"
-            )
+            err.print(epoch_line(step, show, 4))
         yield step
 
 
@@ -96,23 +109,20 @@ def counted(steps: Iterator[T], total: int, doing: str, quiet: bool = False) -> 
         yield step
 
 
-def validation(record: Mapping[str, int | float]) -> str:
-    """The first metric of the validation split, or its loss."""
+def epoch_line(step: Step, show: Format, digits: int) -> str:
+    """Where a run stands: the training loss, and the first metric of the validation split."""
+    words = f"epoch {step.epoch}/{step.epochs}  training loss {step.loss:.{digits}f}"
+    record = step.record or {}
     names = [name for name in record if name.startswith("validation_")]
     if not names:
-        return ""
+        return words
     name = next((n for n in names if n != "validation_loss"), names[0])
-    shown = "validation loss" if name == "validation_loss" else name.removeprefix("validation_")
-    return f"  {shown} {figure(name, record[name])}"
+    return f"{words}  validation {name.removeprefix('validation_')} {show(name, record[name])}"
 
 
-def figure(name: str, value: float | None) -> str:
-    """A number as people write it: errors, accuracies and the like in percent, a dash for none."""
-    if value is None or math.isnan(value):
-        return "–"
-    if name.endswith(("error", "accuracy", "f1", "exact_match")):
-        return f"{100 * value:.2f} %"
-    return f"{value:.4g}"
+def number(value: float | None) -> str:
+    """Four digits, or a dash for none."""
+    return "–" if value is None or math.isnan(value) else f"{value:.4g}"
 
 
 def say(text: str, quiet: bool = False) -> None:

@@ -9,7 +9,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
-from chainrule.console.output import LINE_EVERY, REDRAWS, err, figure
+from chainrule.console.output import LINE_EVERY, REDRAWS, Format, err
 
 BEST = 8  # trials in the table
 
@@ -31,14 +31,14 @@ class Step(Protocol):
 S = TypeVar("S", bound=Step)
 
 
-def watch_search(steps: Iterator[S], metric: str, quiet: bool = False) -> Iterator[S]:
+def watch_search(steps: Iterator[S], metric: str, show: Format, quiet: bool = False) -> Iterator[S]:
     """Pass the steps on while showing them: a bar on a terminal, plain lines elsewhere."""
     if quiet:
         return steps
-    return _bar(steps, metric) if err.is_terminal else _lines(steps, metric)
+    return _bar(steps, metric, show) if err.is_terminal else _lines(steps, metric, show)
 
 
-def _bar(steps: Iterator[S], metric: str) -> Iterator[S]:
+def _bar(steps: Iterator[S], metric: str, show: Format) -> Iterator[S]:
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=None),
@@ -48,25 +48,25 @@ def _bar(steps: Iterator[S], metric: str) -> Iterator[S]:
     with Progress(*columns, console=err, refresh_per_second=REDRAWS, transient=True) as bar:
         task = bar.add_task("searching", total=1.0)
         for step in steps:
-            bar.update(task, completed=step.fraction, description=_words(step, metric))
+            bar.update(task, completed=step.fraction, description=_words(step, metric, show))
             yield step
 
 
-def _lines(steps: Iterator[S], metric: str) -> Iterator[S]:
+def _lines(steps: Iterator[S], metric: str, show: Format) -> Iterator[S]:
     shown, written = -1, time.perf_counter()
     for step in steps:
         if step.done != shown and time.perf_counter() - written >= LINE_EVERY:
             shown, written = step.done, time.perf_counter()
-            err.print(_words(step, metric))
+            err.print(_words(step, metric, show))
         yield step
 
 
-def _words(step: Step, metric: str) -> str:
-    best = "" if step.best is None else f"  best {metric} {figure(metric, step.best)}"
+def _words(step: Step, metric: str, show: Format) -> str:
+    best = "" if step.best is None else f"  best {metric} {show(metric, step.best)}"
     return f"trial {step.done}/{step.trials}{best}"
 
 
-def trials_table(result: Mapping[str, Any]) -> Table:
+def trials_table(result: Mapping[str, Any], show: Format) -> Table:
     """The best trials, each with its settings."""
     sign = 1 if result["better"] == "smaller" else -1
     ended = [row for row in result["trials"] if row["state"] == "complete"]
@@ -78,14 +78,18 @@ def trials_table(result: Mapping[str, Any]) -> Table:
     for name in ended[0]["settings"] if ended else ():
         table.add_column(name.replace("_", " "), justify="right")
     for place, row in enumerate(ended[:BEST]):
-        cells = [str(row["trial"]), with_error(metric, row), *map(shown, row["settings"].values())]
+        cells = [
+            str(row["trial"]),
+            with_error(metric, row, show),
+            *map(shown, row["settings"].values()),
+        ]
         table.add_row(*cells, style="bold" if place == 0 else "")
     return table
 
 
-def with_error(metric: str, row: Mapping[str, Any]) -> str:
+def with_error(metric: str, row: Mapping[str, Any], show: Format) -> str:
     """The mean over the folds ± its standard error, with one unit."""
-    value, error = figure(metric, row["value"]), figure(metric, row["standard_error"])
+    value, error = show(metric, row["value"]), show(metric, row["standard_error"])
     return f"{value.removesuffix(' %')} ± {error}"
 
 

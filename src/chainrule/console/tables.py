@@ -1,4 +1,4 @@
-"""Tables of figures, made to fit 80 columns."""
+"""Tables that fit 80 columns."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,7 +7,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from chainrule.console.output import figure
+from chainrule.console.output import Format, number, plain
 
 SPLITS = ("train", "validation", "test")
 COSTS = ("parameters", "multiply_adds")
@@ -56,30 +56,31 @@ def folded(name: str) -> str:
     return name if len(name) <= NAME or place < 0 else f"{name[:place]}\n {name[place:]}"
 
 
-def result_table(result: Mapping[str, Any]) -> Table:
-    """This run beside other methods on the same data and the published figures."""
+def result_table(result: Mapping[str, Any], show: Format = plain) -> Table:
+    """This run beside other methods on the same data and the published results."""
     table = Table(box=box.SIMPLE_HEAD)
     table.add_column("", no_wrap=True)
     for split in SPLITS:
         table.add_column(split, justify="right")
-    _add_method(table, result["recipe"], result["metrics"])
+    _add_method(table, result["recipe"], result["metrics"], show)
     for name, metrics in result["compared"].items():
-        _add_method(table, name, metrics)
+        _add_method(table, name, metrics, show)
     for published in result["published"]:
         split, _, metric = published["metric"].partition(" ")
-        cells = [figure(metric, published["value"]) if split == s else "" for s in SPLITS]
+        cells = [show(metric, published["value"]) if split == s else "" for s in SPLITS]
         table.add_row(Text(f"{metric} in {published['source']}", "italic"), *cells)
     return table
 
 
-def _add_method(table: Table, name: str, metrics: Mapping[str, Mapping[str, float]]) -> None:
+def _add_method(
+    table: Table, name: str, metrics: Mapping[str, Mapping[str, float]], show: Format
+) -> None:
     """One row per metric; the method's name heads them."""
     table.add_row(Text(name, "bold"))
     measured = list(dict.fromkeys(metric for split in metrics.values() for metric in split))
     for metric in measured:
         cells = (
-            figure(metric, metrics[s][metric]) if metric in metrics.get(s, {}) else ""
-            for s in SPLITS
+            show(metric, metrics[s][metric]) if metric in metrics.get(s, {}) else "" for s in SPLITS
         )
         table.add_row(f"  {metric}", *cells)
     table.add_section()
@@ -106,5 +107,5 @@ def verdict_table(verdicts: Mapping[str, Mapping[str, Any]]) -> Table:
         failed = ", ".join(map(str, verdict["failed"])) if verdict.get("seeds", 1) > 1 else ""
         fails = Text(f"FAILS (seeds {failed})" if failed else "FAILS", "bold red")
         holds = Text("holds", "green") if verdict["holds"] else fails
-        table.add_row(name, verdict["predicted"], figure("", verdict["measured"]), holds)
+        table.add_row(name, verdict["predicted"], number(verdict["measured"]), holds)
     return table

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field, replace
 import torch
 from torch import Tensor, nn
 
-from chainrule.learning.optimizers import optimizer
-from chainrule.learning.tasks import Objective
+from chainrule.learning.tasks import Task
 from chainrule.training import Settings, devices
 from chainrule.training.checkpoint import optimizer_tensors, restore_optimizer
-from chainrule.training.loop import epochs, prepare
-from chainrule.training.state import State
+from chainrule.training.loop import epochs
+from chainrule.training.sources import Rows
+from chainrule.training.trainer import NetworkTrainer, prepare
 
 
 @dataclass
@@ -30,21 +30,19 @@ def one_more_epoch(
     network: nn.Module,
     train: tuple[Tensor, ...],
     settings: Settings,
-    objective: Objective,
+    task: Task,
     device: str,
     memory: Memory,
 ) -> float:
     """Train in place and update the memory; returns the mean training loss."""
     settings = replace(settings, epochs=memory.epochs + 1)
-    job = prepare(network, train, None, settings, objective, devices.choose(device))
-    rule = optimizer(
-        settings.optimizer, network.parameters(), settings.learning_rate, settings.weight_decay
-    )
-    restore_optimizer(rule, memory.averages)
-    state = State(network, rule, epoch=memory.epochs)
-    threads = settings.threads or devices.threads_for(network, settings.batch_size)
-    with devices.prepared(job.device, threads), torch.random.fork_rng(devices=[]):
-        *_, last = epochs(state, job)
-    network.cpu()
-    memory.epochs, memory.averages = state.epoch, optimizer_tensors(rule)
+    spec = prepare(network, Rows(train), None, settings, task, devices.choose(device))
+    trainer = NetworkTrainer(network, spec)
+    restore_optimizer(trainer.state.optimizer, memory.averages)
+    trainer.state.epoch = memory.epochs
+    with devices.prepared(trainer.device, trainer.threads), torch.random.fork_rng(devices=[]):
+        *_, last = epochs(trainer)
+    network.cpu().eval()
+    memory.epochs = trainer.state.epoch
+    memory.averages = optimizer_tensors(trainer.state.optimizer)
     return last.loss

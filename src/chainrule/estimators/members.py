@@ -8,11 +8,12 @@ from contextlib import closing
 from torch import Tensor, nn
 
 from chainrule.errors import InputError
-from chainrule.learning.tasks import Objective
-from chainrule.training import Settings, fit, fit_many
+from chainrule.learning.tasks import Task
+from chainrule.training import Record, Settings, iterate, iterate_many
+from chainrule.training.stopping import last_epoch
 
 Arrays = tuple[Tensor, ...]
-History = list[dict[str, int | float]]
+History = list[Record]
 
 
 def _train_members(
@@ -20,7 +21,7 @@ def _train_members(
     train: Arrays,
     validation: Arrays | None,
     settings: Sequence[Settings],
-    objective: Objective,
+    task: Task,
     flat: tuple[float, int],
     device: str,
 ) -> list[History]:
@@ -32,11 +33,11 @@ def _train_members(
     loss end with weights of different epochs, and are trained one after another.
     """
     if len(networks) > 1 and validation is not None and device in ("auto", "cpu"):
-        together = _train_together(networks, train, validation, settings, objective)
+        together = _train_together(networks, train, validation, settings, task)
         if together is not None:
             return together
     return [
-        _train_one(network, train, validation, own, objective, flat, device)
+        _train_one(network, train, validation, own, task, flat, device)
         for network, own in zip(networks, settings, strict=True)
     ]
 
@@ -46,13 +47,13 @@ def _train_together(
     train: Arrays,
     validation: Arrays,
     settings: Sequence[Settings],
-    objective: Objective,
+    task: Task,
 ) -> list[History] | None:
     """All networks in one program; None, and nothing changed, where that is refused or diverges."""
     copies = [copy.deepcopy(network) for network in networks]
     histories: list[History] = [[] for _ in networks]
     try:
-        for now in fit_many(copies, train, validation, settings, objective):
+        for now in iterate_many(copies, train, validation, settings, task):
             for history, record in zip(histories, now.members, strict=False):
                 history.append({"epoch": now.epoch, **record})
     except InputError:  # a single run says what is wrong, or can do it
@@ -68,13 +69,8 @@ def _train_together(
 
 def until_patience_ends(history: History, settings: Settings) -> History:
     """The records of a network up to the epoch in which it would have stopped alone."""
-    best, best_epoch = math.inf, 0
-    for epoch, record in enumerate(history, 1):
-        if record["validation_loss"] < best:
-            best, best_epoch = record["validation_loss"], epoch
-        if settings.patience and epoch - best_epoch >= settings.patience:
-            return history[:epoch]
-    return history
+    _, end = last_epoch((record["validation_loss"] for record in history), settings.patience)
+    return history[:end]
 
 
 def _train_one(
@@ -82,13 +78,14 @@ def _train_one(
     train: Arrays,
     validation: Arrays | None,
     settings: Settings,
-    objective: Objective,
+    task: Task,
     flat: tuple[float, int],
     device: str,
 ) -> History:
     history: History = []
-    with closing(fit(network, train, validation, settings, objective, None, device)) as progress:
-        for now in progress:
+    steps = iterate(network, train, validation, task=task, settings=settings, device=device)
+    with closing(steps):
+        for now in steps:
             if now.record is not None:
                 history.append(now.record)
                 if validation is None and is_flat(history, *flat):

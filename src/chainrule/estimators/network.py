@@ -18,7 +18,7 @@ from chainrule.estimators.base import FLOATS, Estimator, estimator, tensor
 from chainrule.estimators.continuing import Memory, one_more_epoch
 from chainrule.estimators.members import Arrays, _train_members
 from chainrule.learning.losses import Loss
-from chainrule.learning.tasks import Objective
+from chainrule.learning.tasks import Task
 from chainrule.models.feedforward.mlp import MLP
 from chainrule.training import Settings, outputs
 
@@ -85,7 +85,7 @@ class NetworkEstimator(Estimator):
             train,
             validation,
             settings,
-            Objective(weighted(loss)),
+            Task("estimator", weighted(loss)),
             (self.tol, self.n_iter_no_change),
             self.device,
         )
@@ -103,8 +103,8 @@ class NetworkEstimator(Estimator):
         every = zip(self.modules_, self._memories, self.histories_, strict=True)
         for network, memory, history in every:
             settings = self._settings(len(arrays[0]), memory.seed)
-            objective = Objective(weighted(loss))
-            mean = one_more_epoch(network, arrays, settings, objective, self.device, memory)
+            task = Task("estimator", weighted(loss))
+            mean = one_more_epoch(network, arrays, settings, task, self.device, memory)
             history.append({"epoch": len(history) + 1, "train_loss": mean})
         self.n_iter_ += 1
 

@@ -9,6 +9,7 @@ Cutout: DeVries and Taylor (2017). Notes: J 8.7, L "Tricks of the Trade".
 """
 
 import math
+from collections.abc import Callable
 from functools import reduce
 
 import torch
@@ -17,7 +18,9 @@ from jaxtyping import Float
 from torch import Tensor
 
 from chainrule.errors import InputError
-from chainrule.learning.tasks import Augment
+
+Augment = Callable[[Tensor], Tensor]
+"""Changes the inputs of a training batch; it draws from torch's generator."""
 
 Images = Float[Tensor, "batch channels height width"]
 

@@ -66,6 +66,13 @@ def pixel_cross_entropy(
     return F.cross_entropy(output, y, reduction="none").flatten(1).mean(1)
 
 
+def token_cross_entropy(
+    output: Float[Tensor, "batch steps vocab"], y: Int[Tensor, "batch steps"]
+) -> Float[Tensor, ""]:
+    """Mean over all tokens of -log softmax(f)_y: one value for the batch."""
+    return F.cross_entropy(output.float().flatten(0, 1), y.flatten())
+
+
 def hinge(output: Float[Tensor, " batch"], y: Int[Tensor, " batch"]) -> Float[Tensor, " batch"]:
     """max(0, 1 - (2y - 1) f)."""
     return (1 + (1 - 2 * y) * output).clamp_min(0)

@@ -1,21 +1,53 @@
 """Metrics: one number for a whole split, from its outputs and targets.
 
-error       share of examples whose most probable class is wrong
-accuracy    1 - error
-auc         probability that a random positive is ranked above a random negative
-r2          1 - Σ (y - f)² / Σ (y - ȳ)²
-rmse, mae   √mean (y - f)²,  mean |y - f|
-mean_iou    mean over classes k of |P_k ∩ Y_k| / |P_k ∪ Y_k|, P_k and Y_k the pixels predicted to be
-            and truly of class k; pixel_accuracy is the share of pixels of the right class
+    error       share of examples whose most probable class is wrong
+    accuracy    1 - error
+    auc         probability that a random positive is ranked above a random negative
+    r2          1 - Σ (y - f)² / Σ (y - ȳ)²
+    rmse, mae   √mean (y - f)²,  mean |y - f|
+    mean_iou    mean over classes k of |P_k ∩ Y_k| / |P_k ∪ Y_k|, P_k and Y_k the pixels predicted
+                to be and truly of class k; pixel_accuracy is the share of pixels of the right class
+
+A `Metric` also knows which direction is better and how it is printed; nothing else does.
 """
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-Metric = Callable[..., float]
+
+@dataclass(frozen=True)
+class Metric:
+    """A number that sums up a split, its better direction, and how it is printed.
+
+    Args:
+        name: as in records, tables and `monitor`.
+        function: (output, target …) ↦ a number.
+        higher_is_better: the direction of improvement.
+        percent: printed as a percentage.
+    """
+
+    name: str
+    function: Callable[..., float]
+    higher_is_better: bool = False
+    percent: bool = False
+
+    def __call__(self, output: Tensor, *targets: Tensor) -> float:
+        return self.function(output, *targets)
+
+    def computed_by(self, function: Callable[..., float]) -> "Metric":
+        """The same metric of other outputs, such as those of a masked language model."""
+        return replace(self, function=function)
+
+    def cost(self, value: float) -> float:
+        """The value with its sign turned where more is better; a NaN is worse than anything."""
+        if math.isnan(value):
+            return math.inf
+        return -value if self.higher_is_better else value
 
 
 def predicted_class(output: Float[Tensor, "batch *classes"]) -> Int[Tensor, " batch"]:
@@ -24,19 +56,19 @@ def predicted_class(output: Float[Tensor, "batch *classes"]) -> Int[Tensor, " ba
 
 
 def error(output: Float[Tensor, "batch *classes"], y: Int[Tensor, " batch"]) -> float:
-    """Share of wrong classes."""
-    return wrong(output, y).double().mean().item()
+    """Share of misclassified examples."""
+    return misclassified(output, y).double().mean().item()
 
 
-def wrong(
+def misclassified(
     output: Float[Tensor, "batch *classes"], y: Int[Tensor, " batch"]
 ) -> Bool[Tensor, " batch"]:
-    """Which classes are."""
+    """True where the predicted class differs from the label."""
     return predicted_class(output) != y
 
 
 def accuracy(output: Float[Tensor, "batch *classes"], y: Int[Tensor, " batch"]) -> float:
-    """Share of right classes."""
+    """Share of correctly classified examples."""
     return 1 - error(output, y)
 
 
@@ -84,9 +116,71 @@ def mae(output: Float[Tensor, "batch *outputs"], y: Float[Tensor, "batch *output
     return (output.double() - y.double()).abs().mean().item()
 
 
-CLASSIFICATION: Mapping[str, Metric] = {"error": error, "accuracy": accuracy}
-TWO_CLASSES: Mapping[str, Metric] = {**CLASSIFICATION, "auc": auc}
-REGRESSION: Mapping[str, Metric] = {"rmse": rmse, "mae": mae, "r2": r2}
-SEGMENTATION: Mapping[str, Metric] = {"mean_iou": mean_iou, "pixel_accuracy": pixel_accuracy}
-GREATER_IS_BETTER = frozenset({"accuracy", "auc", "r2", "mean_iou", "pixel_accuracy"})
-SMALLER_IS_BETTER = frozenset({"loss", "error", "rmse", "mae"})
+def measured_elsewhere(*_: Tensor) -> float:
+    """For metrics of what a model writes or does, which a recipe computes itself."""
+    raise TypeError("this metric is not a function of outputs and targets")
+
+
+ERROR = Metric("error", error, percent=True)
+ACCURACY = Metric("accuracy", accuracy, higher_is_better=True, percent=True)
+AUC = Metric("auc", auc, higher_is_better=True)
+RMSE = Metric("rmse", rmse)
+MAE = Metric("mae", mae)
+R2 = Metric("r2", r2, higher_is_better=True)
+MEAN_IOU = Metric("mean_iou", mean_iou, higher_is_better=True)
+PIXEL_ACCURACY = Metric("pixel_accuracy", pixel_accuracy, higher_is_better=True, percent=True)
+LOSS = Metric("loss", measured_elsewhere)
+
+METRICS = {
+    metric.name: metric
+    for metric in (
+        LOSS,
+        ERROR,
+        ACCURACY,
+        AUC,
+        RMSE,
+        MAE,
+        R2,
+        MEAN_IOU,
+        PIXEL_ACCURACY,
+        Metric("point_accuracy", pixel_accuracy, higher_is_better=True, percent=True),
+        Metric("place_accuracy", pixel_accuracy, higher_is_better=True, percent=True),
+        Metric("word_accuracy", measured_elsewhere, higher_is_better=True, percent=True),
+        Metric("pair_accuracy", measured_elsewhere, higher_is_better=True, percent=True),
+        Metric("perplexity", measured_elsewhere),
+        Metric("text_perplexity", measured_elsewhere),
+        Metric("last_tenth", measured_elsewhere),
+        Metric("bleu", measured_elsewhere, higher_is_better=True),
+        Metric("f1", measured_elsewhere, higher_is_better=True, percent=True),
+        Metric("exact_match", measured_elsewhere, higher_is_better=True, percent=True),
+        Metric("return", measured_elsewhere, higher_is_better=True),
+        Metric("value", measured_elsewhere, higher_is_better=True),
+        Metric("overlap", measured_elsewhere, higher_is_better=True),
+        Metric("margin", measured_elsewhere, higher_is_better=True),
+    )
+}
+"""Every metric of the course by name: how tables print it and which direction is better."""
+
+
+def metric_named(name: str) -> Metric | None:
+    """The metric of a column: `validation_error`, `test error`, `length 20: rmse`."""
+    bare = name.split(": ")[-1].split(" ")[-1]
+    for prefix in ("train_", "validation_", "test_"):
+        bare = bare.removeprefix(prefix)
+    return METRICS.get(bare)
+
+
+def higher_is_better(name: str) -> bool:
+    """Whether more of a named metric is better; losses and unknown numbers should fall."""
+    metric = metric_named(name)
+    return metric is not None and metric.higher_is_better
+
+
+def format_metric(name: str, value: float | None) -> str:
+    """A number as people write it: rates in percent, four digits otherwise, a dash for none."""
+    if value is None or math.isnan(value):
+        return "–"
+    metric = metric_named(name)
+    if metric is not None and metric.percent:
+        return f"{100 * value:.2f} %"
+    return f"{value:.4g}"

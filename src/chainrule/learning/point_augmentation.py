@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from chainrule.errors import InputError
-from chainrule.learning.tasks import Augment
+from chainrule.learning.augmentation import Augment
 
 
 def jitter(sigma: float, largest: float, dimensions: int = 3) -> Augment:

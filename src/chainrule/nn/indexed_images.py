@@ -9,7 +9,7 @@ from jaxtyping import Float, Int, UInt8
 from torch import Tensor, nn
 
 
-class Gallery(nn.Module):
+class IndexedImages(nn.Module):
     """Places (batch, size) to g(pictures in [0, 1], mask); g is a network of sets of pictures."""
 
     images: UInt8[Tensor, "pictures height width"]

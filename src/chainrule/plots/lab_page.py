@@ -7,8 +7,6 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from chainrule.console.output import figure
-
 LOOK = """
 :root { --ink: #222; --quiet: #6b7280; --line: #e5e7eb; --good: #1b7f5c; --bad: #c31 }
 body { font: 17px/1.55 system-ui, sans-serif; color: var(--ink); background: #fff;
@@ -72,10 +70,10 @@ def section(claim: Shown) -> list[str]:
     verdict = claim.verdict
     facts = {
         "predicted": escape(verdict["predicted"]),
-        "measured": f"{figure('', verdict['measured'])} (bound {figure('', verdict['bound'])})",
+        "measured": f"{verdict['measured']:.4g} (bound {verdict['bound']:.4g})",
         "verdict": mark(verdict["holds"]),
     }
-    facts |= {escape(name): figure("", value) for name, value in verdict["details"].items()}
+    facts |= {escape(name): f"{value:.4g}" for name, value in verdict["details"].items()}
     drawing = base64.b64encode(claim.picture.read_bytes()).decode("ascii")
     return [
         f'<h3 id="{claim.name}">{escape(statement.removeprefix("Claim: "))}</h3>',

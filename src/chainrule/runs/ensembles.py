@@ -1,17 +1,14 @@
-"""What an ensemble is worth: its members' mean and spread, and how well it knows its own errors."""
+"""What an ensemble is worth: its members' mean and spread, and how well it is calibrated."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from statistics import fmean, pstdev
 from typing import TYPE_CHECKING
 
 import torch
-from torch import Tensor
 
-from chainrule.data.splits import Split, Splits
 from chainrule.learning.calibration import calibration_error, reliability
 from chainrule.models.feedforward.ensemble import Ensemble
-from chainrule.runs.recipe import SPLITS, Figures
-from chainrule.training import outputs
+from chainrule.runs.predictions import SPLITS, Metrics, Predictions
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -19,38 +16,38 @@ if TYPE_CHECKING:
 CALIBRATION = "calibration error"
 
 
-def one_class_each(data: Splits) -> bool:
+def one_class_each(predictions: Predictions) -> bool:
     """Whether every example has one class, so that calibration means something."""
+    data = predictions.data
     return bool(data.classes) and data.test.y.ndim == 1
 
 
-def calibrated(model: Ensemble, data: Splits, figures: Figures) -> Figures:
-    """The figures with the calibration error of the mean opinion."""
-    if not one_class_each(data):
-        return figures
+def with_calibration(predictions: Predictions, metrics: Metrics) -> Metrics:
+    """The metrics with the calibration error of the mean probabilities."""
+    if not one_class_each(predictions):
+        return metrics
     return {
-        name: found | {CALIBRATION: calibration_error(opinion(model, getattr(data, name)), y)}
-        for name, found in figures.items()
-        for y in [getattr(data, name).y]
+        split: found | {CALIBRATION: calibration_of(predictions, split)}
+        for split, found in metrics.items()
     }
 
 
-def compared(model: Ensemble, data: Splits, alone: Sequence[Figures]) -> dict[str, Figures]:
-    """Mean and standard deviation over the members of every figure."""
-    if one_class_each(data):
-        errors = [member_errors(model, getattr(data, name)) for name in SPLITS]
-        alone = [
-            {
-                name: figures[name] | {CALIBRATION: split[k]}
-                for name, split in zip(SPLITS, errors, strict=True)
-            }
-            for k, figures in enumerate(alone)
-        ]
+def calibration_of(predictions: Predictions, split: str) -> float:
+    """Calibration error on a split."""
+    y = getattr(predictions.data, split).y
+    return calibration_error(predictions.outputs(split).softmax(1), y)
 
-    def over_members(summary: Callable[[list[float]], float]) -> Figures:
+
+def member_statistics(predictions: Predictions) -> dict[str, Metrics]:
+    """Mean and standard deviation over the members of every metric."""
+    assert isinstance(predictions.model, Ensemble)
+    members = [predictions.member(k) for k in range(len(predictions.model.members))]
+    alone = [with_calibration(member, member.recipe.evaluate(member)) for member in members]
+
+    def over_members(summary: Callable[[list[float]], float]) -> Metrics:
         return {
             split: {name: summary([m[split][name] for m in alone]) for name in alone[0][split]}
-            for split in alone[0]
+            for split in SPLITS
         }
 
     return {
@@ -59,28 +56,15 @@ def compared(model: Ensemble, data: Splits, alone: Sequence[Figures]) -> dict[st
     }
 
 
-def opinion(model: Ensemble, split: Split) -> Tensor:
-    """(examples, classes): the mean probabilities."""
-    return outputs(model, (split.x,)).float().softmax(1)
-
-
-def member_opinions(model: Ensemble, split: Split) -> list[Tensor]:
-    """Every member's probabilities."""
-    return [outputs(member, (split.x,)).float().softmax(1) for member in model.members]
-
-
-def member_errors(model: Ensemble, split: Split) -> list[float]:
-    """Every member's calibration error."""
-    return [calibration_error(p, split.y) for p in member_opinions(model, split)]
-
-
-def reliability_picture(model: Ensemble, data: Splits) -> "Figure":
-    """The mean opinion beside its members, all their answers taken together, on the test split."""
+def reliability_pictures(predictions: Predictions) -> "dict[str, Figure]":
+    """The ensemble beside its members, all their answers taken together, on the test split."""
+    if not one_class_each(predictions):
+        return {}
     from chainrule.plots.calibration import Bins, reliability_diagram
 
-    y = data.test.y
-    each = member_opinions(model, data.test)
-    mean, errors = opinion(model, data.test), [calibration_error(p, y) for p in each]
+    y = predictions.data.test.y
+    each = [f.softmax(1) for f in predictions.member_outputs("test")]
+    mean, errors = predictions.outputs("test").softmax(1), [calibration_error(p, y) for p in each]
     both = {
         "ensemble": (mean, y, calibration_error(mean, y)),
         "its members": (torch.cat(each), y.repeat(len(each)), fmean(errors)),
@@ -89,4 +73,4 @@ def reliability_picture(model: Ensemble, data: Splits) -> "Figure":
     for name, (p, labels, error) in both.items():
         confidence, accuracy, number = (t.numpy() for t in reliability(p, labels))
         series[name] = Bins(confidence, accuracy, number, error)
-    return reliability_diagram(series, f"test: {len(each)} members and their mean")
+    return {"calibration": reliability_diagram(series, f"test: {len(each)} members and their mean")}

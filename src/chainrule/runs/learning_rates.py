@@ -3,25 +3,28 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from chainrule.runs.recipe import Trained, arrays, task_of
+from chainrule.runs.configuration import Configuration
+from chainrule.runs.recipe import BaseRecipe
 from chainrule.runs.run import build
-from chainrule.training.rate_finder import Trial, find_rate
+from chainrule.training.rate_finder import RateSearch, find_rate
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def rates_of(
-    recipe: Trained, data: Path | None, lowest: float, highest: float, steps: int
-) -> Trial:
+def search_rates(
+    recipe: BaseRecipe, folder: Path | None, lowest: float, highest: float, steps: int
+) -> RateSearch:
     """Try the rates on the recipe's fresh model."""
-    splits = recipe.data(data)
-    model = build(recipe, task_of(splits))
-    train, objective = arrays(splits.train), recipe.objective(splits)
-    return find_rate(model, train, recipe, objective, lowest, highest, steps)
+    data = recipe.data(folder)
+    model = build(Configuration(recipe), recipe.summarize(data))
+    recipe.initialize(model, data)
+    network, task = recipe.network(model, data), recipe.task(data)
+    source = recipe.source(data.train)
+    return find_rate(network, source, recipe.settings, task, lowest, highest, steps)
 
 
-def rates_picture(trial: Trial, name: str) -> "Figure":
+def rates_figure(search: RateSearch, name: str) -> "Figure":
     """Loss against rate, with the suggestion marked."""
     from chainrule.plots.claims import claim_figure
 
@@ -29,7 +32,7 @@ def rates_picture(trial: Trial, name: str) -> "Figure":
         f"Learning rates for {name}",
         "learning rate η",
         "loss, smoothed",
-        curves={"loss": (trial.rates, trial.losses)},
-        marks={f"try {trial.suggestion:.2g}": trial.suggestion},
+        curves={"loss": (search.rates, search.losses)},
+        marks={f"try {search.suggestion:.2g}": search.suggestion},
         log="x",
     )

@@ -12,6 +12,7 @@ from chainrule.plots.images import worst_mistakes
 from chainrule.plots.predictions import confusion_matrix, predicted_against_true, roc_curves
 from chainrule.plots.segmentation import MOST_SCENES, segmented_scenes
 from chainrule.plots.surfaces import decision_boundary, decision_surface
+from chainrule.runs.predictions import Predictions
 from chainrule.training import outputs
 
 if TYPE_CHECKING:
@@ -21,10 +22,11 @@ LAYERS = 4  # whose feature maps are shown
 SALIENT = 6  # images whose saliency is shown
 
 
-def pictures(model: nn.Module, data: Splits) -> "dict[str, Figure]":
+def pictures(predictions: Predictions) -> "dict[str, Figure]":
     """On the test split: what went wrong, and where."""
+    model, data = predictions.model, predictions.data
     x, y = data.test
-    output = outputs(model, (x,)).float()
+    output = predictions.outputs("test")
     if not data.classes:
         return {"predictions": predicted_against_true(y.numpy(), output.flatten().numpy(), "test")}
     probability = output.softmax(1)
@@ -61,10 +63,11 @@ def plane(model: nn.Module, data: Splits, mistakes: np.ndarray) -> "dict[str, Fi
     }
 
 
-def segmented(model: nn.Module, data: Splits) -> "dict[str, Figure]":
-    """Test scenes with their true and predicted classes, and what the network sees in one."""
+def segmentation_pictures(predictions: Predictions) -> "dict[str, Figure]":
+    """Test scenes with their true and predicted classes, and the feature maps of one."""
+    model, data = predictions.model, predictions.data
     x, y = data.test.x[:MOST_SCENES], data.test.y[:MOST_SCENES]
-    predicted = outputs(model, (x,)).argmax(1)
+    predicted = predictions.outputs("test")[:MOST_SCENES].argmax(1)
     scenes = segmented_scenes(images(x), y.numpy(), predicted.numpy(), data.classes)
     return {"segmentation": scenes} | inside(model, x[:1])
 

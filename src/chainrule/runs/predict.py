@@ -1,63 +1,133 @@
-"""Files of the user's, answered by a finished run: a class and how sure, or a number."""
+"""A finished run applied to what a user has: files, sentences, frames, arrays."""
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import torch
 from torch import Tensor
 
-from chainrule.data.readers.encoders import encoder_from_json
+from chainrule.data.splits import Encoder
+from chainrule.data.text.encoders import SentenceEncoder, lines
+from chainrule.data.text.vocabulary import Vocabulary
 from chainrule.errors import InputError
-from chainrule.runs.recipe import Experiment, Task
-from chainrule.runs.run import open_model, read_json
 from chainrule.training import outputs
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from chainrule.runs.run import Run
+
 Json = dict[str, Any]
-SPECK = 0.005  # share of a picture below which a class is too small to mention
 
 
-def predict(folder: Path, paths: Sequence[Path]) -> list[Json]:
-    """One answer per row or image of the user's files: the class and how sure, or the number."""
-    recipe, model, task = open_model(folder)
-    encoder = read_json(folder / "task.json")["encoder"]
-    if encoder is None:
-        raise InputError(f"the recipe of {folder} has no inputs that can be read from a file")
-    reader = encoder_from_json(encoder)
-    found: list[Json] = []
+def predict(run: "Run", inputs: Any) -> list[Json]:
+    """One answer per row, image or text: a class and its probability, a number, or a text."""
+    if isinstance(inputs, str | Path):
+        inputs = [inputs]
+    if isinstance(inputs, list | tuple) and all(isinstance(i, str | Path) for i in inputs):
+        if not inputs:
+            raise InputError("expected files or texts to predict from, got none")
+        if text_encoder(run) is not None:
+            return predict_texts(run, [str(given) for given in inputs])
+        return predict_files(run, [Path(path) for path in inputs])
+    if hasattr(inputs, "columns") or isinstance(inputs, dict):
+        return answers(run, encoded_frame(run, inputs))
+    return answers(run, as_inputs(run, inputs))
+
+
+def answers(run: "Run", x: Tensor) -> list[Json]:
+    """What the model's outputs for these inputs mean."""
+    output = outputs(run.recipe.network_for(run.model), (x,)).float()
+    return run.recipe.decode(output, run.summary)
+
+
+def predict_files(run: "Run", paths: Sequence[Path]) -> list[Json]:
+    """One answer per row or image of the user's files."""
+    encoder, found = file_encoder(run), []
     for path in paths:
-        output = outputs(model, (reader.encode_file(path),)).float()
-        names = [f"{path.name}, row {row}" for row in range(1, len(output) + 1)]
-        names = names if len(output) > 1 else [path.name]
-        found += [
-            {"input": n} | a for n, a in zip(names, answers(recipe, output, task), strict=True)
+        answered = answers(run, encoder.encode_file(path))
+        several = len(answered) > 1
+        names = [
+            f"{path.name}, row {k}" if several else path.name for k in range(1, len(answered) + 1)
         ]
+        found += [{"input": name} | answer for name, answer in zip(names, answered, strict=True)]
     return found
 
 
-def answers(recipe: Experiment, output: Tensor, task: Task) -> list[Json]:
-    """What the outputs mean: a number, or the likeliest class and all probabilities."""
-    if not task.classes:
-        return [{"prediction": value} for value in output.flatten().tolist()]
-    p = recipe.probabilities(output)
-    if p.ndim > 2:
-        return [shares(found, task.classes) for found in p.argmax(1)]
-    return [
-        {
-            "prediction": task.classes[k],
-            "probability": row[k],
-            "probabilities": dict(zip(task.classes, row, strict=True)),
-        }
-        for k, row in zip(p.argmax(1).tolist(), p.tolist(), strict=True)
-    ]
+def file_encoder(run: "Run") -> Encoder:
+    """How the run reads a user's file."""
+    if run.summary.encoder is None:
+        raise InputError(f"the recipe of {run.folder} has no inputs that can be read from a file")
+    return run.summary.encoder
 
 
-def shares(found: Tensor, classes: Sequence[str]) -> Json:
-    """A class per pixel as what a picture holds on its ground, class 0: the most of it first.
+def text_encoder(run: "Run") -> SentenceEncoder | None:
+    """The run's reader of sentences, or None where its inputs are of another kind."""
+    encoder = run.summary.encoder
+    if isinstance(encoder, Vocabulary):
+        raise InputError(
+            f"the run in {run.folder} predicts the next token; let it write: "
+            f"chainrule generate {run.folder}"
+        )
+    return encoder if isinstance(encoder, SentenceEncoder) else None
 
-    A class per point, likewise; a cloud of points has no ground.
-    """
-    share = (found.flatten().bincount(minlength=len(classes)) / found.numel()).tolist()
-    named = dict(zip(classes, share, strict=True))
-    told = classes if found.ndim == 1 else classes[1:]
-    seen = sorted((k for k in told if named[k] >= SPECK), key=named.__getitem__)
-    return {"prediction": ", ".join(reversed(seen)) or "nothing", "shares": named}
+
+def predict_texts(run: "Run", inputs: Sequence[str]) -> list[Json]:
+    """One answer per sentence; an input that names a file stands for its lines."""
+    texts = [text for given in inputs for text in sentences(given)]
+    return run.recipe.answer_texts(run.model, texts, run.summary)
+
+
+def sentences(given: str) -> list[str]:
+    """The input itself, or the lines of the file that it names."""
+    try:
+        names_file = Path(given).is_file()
+    except (OSError, ValueError):  # too long for a name
+        names_file = False
+    if not names_file and given.endswith(".txt") and not any(map(str.isspace, given)):
+        raise InputError(f"there is no file {given}")
+    return lines(given) if names_file else [given]
+
+
+def encoded_frame(run: "Run", frame: Any) -> Tensor:
+    """The rows of a pandas frame, or of a dictionary of columns."""
+    encoder = file_encoder(run)
+    if not hasattr(encoder, "encode"):
+        raise InputError(f"the run in {run.folder} was not trained on a table; pass its inputs")
+    names = list(frame.columns) if hasattr(frame, "columns") else list(frame)
+    return encoder.encode({str(name): list(frame[name]) for name in names})
+
+
+def as_inputs(run: "Run", inputs: Any) -> Tensor:
+    """A batch of the shape that the model takes; a single example becomes a batch of one."""
+    try:
+        x = inputs if isinstance(inputs, Tensor) else torch.as_tensor(inputs)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise InputError(
+            "expected files, texts, a frame, a tensor or an array to predict from, got "
+            f"{type(inputs).__name__}"
+        ) from error
+    shape = run.summary.shape
+    x = x.float() if x.dtype == torch.float64 else x
+    if tuple(x.shape) == shape:
+        x = x[None]
+    if shape and tuple(x.shape[1:]) != shape:
+        raise InputError(f"expected inputs of shape {shape}, a batch first, got {tuple(x.shape)}")
+    return x
+
+
+def overlays(run: "Run", paths: Sequence[Path]) -> "list[Figure]":
+    """Each picture or cloud as it was read, beside the class of every pixel or point."""
+    from chainrule.plots.points import segmented_cloud
+    from chainrule.plots.segmentation import overlay
+
+    drawn, classes = [], run.summary.classes
+    for path in paths:
+        x = file_encoder(run).encode_file(path)
+        found = outputs(run.model, (x,)).argmax(1)
+        if x.ndim == 3:
+            drawn.append(segmented_cloud(x[0].numpy(), found[0].numpy(), classes))
+        else:
+            drawn.append(overlay(x.mean(1)[0].numpy(), found[0].numpy(), classes))
+    return drawn

@@ -1,45 +1,75 @@
-"""What a recipe is: data + model + settings, a frozen value whose fields are the flags.
+"""What a recipe is: it has data, a model, a task and settings, and says what it supports.
 
-A recipe that learns by gradients inherits from `Trained`, and only says what its data and its model
-are. One with a learning rule of its own inherits from `Experiment` and also says how it learns and
-what is measured.
+A recipe trained by gradients says what these are, and inherits how they are put together. One with
+a learning rule of its own also says how it is fitted and what is measured. A recipe is a frozen
+dataclass; its fields and those of its settings are the command-line flags.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar, Generic
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import torch
-import tyro
 from torch import Tensor, nn
-from typing_extensions import TypeVar
 
-from chainrule.data.splits import Encoder, Split, Splits
-from chainrule.errors import InputError
-from chainrule.learning.tasks import CLASSES, NUMBERS, TWO_CLASSES, Objective
-from chainrule.models.feedforward.ensemble import Ensemble
-from chainrule.training import Progress, Settings, evaluate, fit, fit_many
+from chainrule.data.splits import Encoder
+from chainrule.learning.metrics import higher_is_better
+from chainrule.learning.tasks import (
+    Task,
+    decode_classes,
+    decode_numbers,
+    decode_segments,
+    task_for,
+)
+from chainrule.runs.options import RunOptions
+from chainrule.runs.predictions import SPLITS, Metrics, Predictions
+from chainrule.training import Progress, Record, Settings, iterate, outputs
+from chainrule.training.evaluation import measured
+from chainrule.training.sources.base import BatchSource
+from chainrule.training.sources.convert import as_source
+from chainrule.learning.augmentation import Augment
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Figures = dict[str, dict[str, float]]
-SPLITS = ("train", "validation", "test")
+EVERYTHING = ("members", "teacher", "transfer", "tune", "lr")
+
+
+def only_gradients(how: str) -> dict[str, str]:
+    """`unsupported` of a recipe that learns in another way."""
+    return dict.fromkeys(EVERYTHING, f"it {how} and has no gradient steps")
+
+
+def one_label(what: str) -> dict[str, str]:
+    """`unsupported` where an example has several labels or none."""
+    return dict.fromkeys(("teacher", "class_weights", "label_smoothing"), what)
 
 
 @dataclass(frozen=True)
-class Task:
-    """What a model must know of its data: the shape of one example, and the classes' names.
+class DataSummary:
+    """What a model and a later prediction must know of the data.
 
-    Where there are no classes, center and spread of the training targets.
+    Args:
+        shape: of one example.
+        classes: the names of the classes; empty for regression.
+        target_mean: of real training targets.
+        target_std: of real training targets.
+        vocab_sizes: of text, one for each language.
+        examples: number of examples by split.
+        remarks: what was dropped or changed while reading.
+        encoder: turns a user's file into the tensors that the model takes.
     """
 
-    shape: tuple[int, ...]
+    shape: tuple[int, ...] = ()
     classes: tuple[str, ...] = ()
-    center: float = 0.0
-    spread: float = 1.0
+    target_mean: float = 0.0
+    target_std: float = 1.0
+    vocab_sizes: tuple[int, ...] = ()
+    examples: Mapping[str, int] | None = None
+    remarks: tuple[str, ...] = ()
+    encoder: Encoder | None = None
 
     @property
     def inputs(self) -> int:
@@ -51,203 +81,184 @@ class Task:
         """One logit per class, or one real output."""
         return len(self.classes) or 1
 
+    @property
+    def vocab_size(self) -> int:
+        """Of the only language."""
+        return self.vocab_sizes[0]
+
 
 @dataclass(frozen=True)
 class Published:
-    """A figure somebody printed, to be compared with ours: metric of a split, value, where."""
+    """A result somebody printed, to be compared with ours: `test error`, its value, where."""
 
     metric: str
     value: float
     source: str
 
 
-@dataclass(frozen=True)
-class Facts:
-    """What a run keeps of its data: the task, sizes, remarks, how to read a user's file."""
+class BaseRecipe(ABC):
+    """The contract of every recipe, with what gradient training needs by default."""
 
-    task: Task
-    examples: dict[str, int]
-    notes: tuple[str, ...] = ()
-    encoder: Encoder | None = None
-
-
-M = TypeVar("M", bound=nn.Module)
-D = TypeVar("D", default=Splits)
-Record = dict[str, int | float]
-
-
-class Experiment(ABC, Generic[M, D]):
-    """The contract of every recipe. `seed` must be among its fields.
-
-    Its data are splits, or whatever else it learns from and says the `facts` of: an environment.
-    """
-
-    notes: ClassVar[str] = ""
+    reference: ClassVar[str] = ""
+    """Where the notes treat it."""
     published: ClassVar[tuple[Published, ...]] = ()
-    seed: int
+    unsupported: ClassVar[Mapping[str, str]] = {}
+    """Capabilities and settings that this recipe cannot honor, and why."""
+    options: ClassVar[RunOptions] = RunOptions()
+    """The recipe's own defaults for what may be wrapped around it."""
+    data_fields: ClassVar[tuple[str, ...]] = ()
+    """Fields that change the data, which tuning therefore leaves alone."""
+    requires: ClassVar[Mapping[str, str]] = {}
+    """Options that it cannot do without, each with what to do."""
+    settings: Settings
+
+    @classmethod
+    def configured(cls, **values: Any) -> Self:
+        """The recipe with some of its fields and of its settings changed."""
+        from chainrule.runs.configuration import configure
+
+        return configure(cls, values).recipe  # type: ignore[return-value]
+
+    def changed(self, **values: Any) -> Self:
+        """The recipe with some of its fields and of its settings replaced."""
+        names = {field.name for field in fields(self)}  # type: ignore[arg-type]
+        own = {name: value for name, value in values.items() if name in names}
+        rest = {name: value for name, value in values.items() if name not in names}
+        if rest:
+            own["settings"] = replace(self.settings, **rest)
+        return replace(self, **own)  # type: ignore[type-var]
+
+    def value(self, name: str) -> Any:
+        """A field of the recipe or of its settings."""
+        return getattr(self, name) if hasattr(self, name) else getattr(self.settings, name)
+
+    @classmethod
+    def by_gradients(cls) -> bool:
+        """Whether it is trained by the engine, with settings of its own."""
+        return "settings" in {field.name for field in fields(cls)}  # type: ignore[arg-type]
+
+    @property
+    def seed(self) -> int:
+        return self.settings.seed
 
     @abstractmethod
-    def data(self, folder: Path | None) -> D:
-        """The data set."""
+    def data(self, folder: Path | None) -> Any:
+        """The data: splits, or whatever else it learns from."""
 
     @abstractmethod
-    def model(self, task: Task) -> M:
-        """A fresh model for data of this kind; random numbers come from torch's generator."""
+    def model(self, summary: DataSummary) -> nn.Module:
+        """A fresh model for such data; random numbers come from torch's generator."""
 
-    @abstractmethod
-    def learn(self, model: M, data: D, folder: Path | None, device: str) -> Generator[Progress]:
-        """Change the model until it has learned, yielding progress."""
-
-    @abstractmethod
-    def measure(self, model: M, data: D) -> Figures:
-        """Every final figure, by split."""
-
-    def facts(self, data: D) -> Facts:
-        """What the data are; recipes without splits say it here."""
-        assert isinstance(data, Splits)
+    def summarize(self, data: Any) -> DataSummary:
+        """What the data are."""
+        shape = tuple(data.train.x.shape[1:])
         examples = {name: len(getattr(data, name).x) for name in SPLITS}
-        return Facts(task_of(data), examples, data.notes, data.encoder)
+        rest: dict[str, Any] = {"remarks": data.notes, "encoder": data.encoder}
+        if data.classes or not data.train.y.is_floating_point():
+            return DataSummary(shape, data.classes, examples=examples, **rest)
+        y = data.train.y.double()
+        std = y.std().clamp_min(1e-12).item() if len(y) > 1 else 1.0
+        return DataSummary(shape, (), y.mean().item(), std, examples=examples, **rest)
 
-    def probabilities(self, output: Tensor) -> Tensor:
-        """(examples, classes) from the model's outputs."""
-        return output.softmax(1)
+    def task(self, data: Any) -> Task:
+        """What is minimized and measured; by default what the targets suggest."""
+        return task_for(data.train.y, len(data.classes))
 
-    def compare(self, data: D) -> dict[str, Figures]:
+    def augmentation(self) -> Augment | None:
+        """What changes the inputs of a training batch."""
+        return None
+
+    def source(self, split: Any) -> BatchSource:
+        """The batches of a split."""
+        return as_source(tuple(split), self.settings, 1, self.augmentation())
+
+    def network(self, model: nn.Module, data: Any) -> nn.Module:
+        """The model as it is trained and measured, such as on the graph of its data."""
+        return model
+
+    def network_for(self, model: nn.Module) -> nn.Module:
+        """The model as it answers a user's inputs."""
+        return model
+
+    def decode(self, output: Tensor, summary: DataSummary) -> list[dict[str, Any]]:
+        """What outputs for a user's inputs mean."""
+        if not summary.classes:
+            return decode_numbers(output, ())
+        return (decode_segments if output.ndim > 2 else decode_classes)(output, summary.classes)
+
+    def answer_texts(
+        self, model: nn.Module, texts: Sequence[str], summary: DataSummary
+    ) -> list[dict[str, Any]]:
+        """Answers to a user's sentences, for models of text; by default a class for each."""
+        encoder: Any = summary.encoder
+        x = encoder.encode_texts(texts)
+        found = self.decode(outputs(self.network_for(model), (x,)).float(), summary)
+        return [{"input": text} | answer for text, answer in zip(texts, found, strict=True)]
+
+    def initialize(self, model: nn.Module, data: Any) -> None:  # noqa: B027 (most have nothing to add)
+        """Change initial weights by what the data say, before the first step."""
+
+    def fit(self, model: Any, data: Any, folder: Path | None, device: str) -> Generator[Progress]:
+        """Train the model in place, yielding progress."""
+        self.initialize(model, data)
+        return iterate(
+            self.network(model, data),
+            self.source(data.train),
+            self.source(data.validation),
+            task=self.task(data),
+            settings=self.settings,
+            folder=folder,
+            device=device,
+        )
+
+    def outputs(self, model: Any, data: Any, split: str) -> Tensor:
+        """The model's outputs on a split; computed once, by `Predictions`."""
+        x = getattr(data, split).x
+        return outputs(self.network(model, data), (x,)).float()
+
+    def evaluate(self, predictions: Predictions) -> Metrics:
+        """Every final metric, by split."""
+        task = self.task(predictions.data)
+        return {name: self.measure(predictions, name, task) for name in SPLITS}
+
+    def measure(self, predictions: Predictions, split: str, task: Task) -> dict[str, float]:
+        """Loss and metrics of one split."""
+        arrays = task.targets(tuple(getattr(predictions.data, split)))
+        return measured(predictions.outputs(split), arrays[task.inputs :], task)
+
+    def breakdown(self, predictions: Predictions) -> dict[str, Metrics]:
+        """Metrics of parts of the model or of the data, by name."""
+        return {}
+
+    def baselines(self, data: Any) -> dict[str, Metrics]:
         """Other methods on the same splits, by name."""
         return {}
 
-    def compare_model(self, model: M, data: D) -> dict[str, Figures]:
-        """Parts of the model on the same splits, by name."""
-        return {}
+    def figures(self, predictions: Predictions) -> "dict[str, Figure]":
+        """Pictures of the result, by file name."""
+        from chainrule.runs.pictures import pictures  # drawing is slow to import
 
-    def pictures(self, model: M, data: D) -> "dict[str, Figure]":
-        """What suits the task, by file name."""
-        return {}
+        return pictures(predictions)
 
-    def texts(self, model: M, data: D) -> dict[str, str]:
+    def texts(self, predictions: Predictions) -> dict[str, str]:
         """What the model writes, by file name."""
         return {}
 
-    def curves(self, history: list[Record]) -> "Figure":
-        """The course of the run, epoch by epoch; accuracy is 1 - error, one curve is enough.
+    def curves(self, history: Sequence[Record]) -> "Figure":
+        """Learning curves; accuracy is 1 - error, so one of them is enough.
 
         The ring is on the last epoch, unless patience chose the best.
         """
         from chainrule.plots.curves import learning_curves
 
         shown = [{k: v for k, v in row.items() if k != "validation_accuracy"} for row in history]
-        best = getattr(self, "patience", 0)
-        return learning_curves(shown, kept=None if best else int(history[-1]["epoch"]))
+        chosen = self.by_gradients() and self.settings.patience
+        kept = None if chosen else int(history[-1]["epoch"])
+        return learning_curves(shown, kept=kept)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Trained(Settings, Experiment[nn.Module]):
-    """A recipe trained by the engine: cross-entropy for classes, squared loss for numbers."""
-
-    members: int = 1
-    """Networks of different random starts, trained at once, that answer by their mean."""
-    teacher: str = ""
-    """A finished run whose answers this network learns along with the labels (distillation)."""
-    temperature: float = 4.0
-    """How much the teacher's probabilities are flattened."""
-    teacher_share: float = 0.9
-    """Weight of the teacher's answers against that of the labels."""
-    start: Annotated[str, tyro.conf.arg(name="from")] = ""
-    """A finished run whose weights this one begins with, wherever name and shape agree."""
-    freeze: str = ""
-    """Pattern of the parameters that stay as they are, such as layers.0.*."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.members < 1:
-            raise InputError(f"--members must be at least 1, got {self.members}")
-        for name in ("teacher", "start"):  # the run must be able to find them from any folder
-            if value := getattr(self, name):
-                object.__setattr__(self, name, str(Path(value).resolve()))
-
-    def objective(self, data: Splits) -> Objective:
-        """What is minimized; recipes with another loss or with augmentation say so here."""
-        return objective_of(data)
-
-    def learn(
-        self, model: nn.Module, data: Splits, folder: Path | None, device: str
-    ) -> Generator[Progress]:
-        from chainrule.runs.transfer import freeze, inherit, taught
-
-        if self.start:
-            inherit(model, Path(self.start))
-        if self.freeze:
-            freeze(model, self.freeze)
-        validation, objective = arrays(data.validation), self.objective(data)
-        train: tuple[Tensor, ...] = arrays(data.train)
-        if self.teacher:
-            train, objective = taught(Path(self.teacher), train, objective, self)
-        if isinstance(model, Ensemble):
-            if device not in ("auto", "cpu"):
-                raise InputError(f"--members trains on the CPU; leave out --device {device}")
-            each = [replace(self, seed=self.seed + k) for k in range(self.members)]
-            parts = list(model.members)
-            return fit_many(parts, train, validation, each, objective, folder=folder)
-        return fit(model, train, validation, self, objective, folder, device)
-
-    def measure(self, model: nn.Module, data: Splits) -> Figures:
-        figures = measure(model, data, self.objective(data))
-        if isinstance(model, Ensemble):
-            from chainrule.runs.ensembles import calibrated
-
-            return calibrated(model, data, figures)
-        return figures
-
-    def compare_model(self, model: nn.Module, data: Splits) -> dict[str, Figures]:
-        """For an ensemble, what its members can do alone: mean and spread."""
-        if not isinstance(model, Ensemble):
-            return {}
-        from chainrule.runs.ensembles import compared
-
-        return compared(model, data, [self.measure(member, data) for member in model.members])
-
-    def pictures(self, model: nn.Module, data: Splits) -> "dict[str, Figure]":
-        from chainrule.runs.pictures import pictures  # drawing is slow to import
-
-        drawn = pictures(model, data)
-        if isinstance(model, Ensemble):
-            from chainrule.runs.ensembles import one_class_each, reliability_picture
-
-            if one_class_each(data):
-                drawn["calibration"] = reliability_picture(model, data)
-        return drawn
-
-
-def task_of(data: Splits) -> Task:
-    """What the data ask of a model."""
-    shape = tuple(data.train.x.shape[1:])
-    if data.classes:
-        return Task(shape, data.classes)
-    y = data.train.y.double()
-    return Task(shape, (), y.mean().item(), y.std().clamp_min(1e-12).item() if len(y) > 1 else 1.0)
-
-
-def objective_of(data: Splits) -> Objective:
-    """Cross-entropy for classes, squared loss for numbers."""
-    if not data.classes:
-        return NUMBERS
-    return TWO_CLASSES if len(data.classes) == 2 else CLASSES
-
-
-def measure(model: nn.Module, data: Splits, objective: Objective | None = None) -> Figures:
-    """Loss and metrics of every split."""
-    objective = objective or objective_of(data)
-    return {name: evaluate(model, arrays(getattr(data, name)), objective) for name in SPLITS}
-
-
-def one_step(figures: Mapping[str, float], why: str) -> Progress:
+def one_step(metrics: Mapping[str, float], why: str) -> Progress:
     """The report of a learning rule that is done at once."""
-    record: dict[str, int | float] = {"epoch": 1}
-    record |= {f"train_{name}": value for name, value in figures.items()}
-    return Progress(1, 1, 1, 1, figures.get("loss", 0.0), record, why)
-
-
-def arrays(split: Split) -> tuple[Tensor, Tensor]:
-    """(x, y) as the engine takes them; real targets become a column, like the model's output."""
-    x, y = split
-    return (x, y[:, None]) if y.is_floating_point() and y.ndim == 1 else (x, y)
+    record: Record = {"epoch": 1}
+    record |= {f"train_{name}": value for name, value in metrics.items()}
+    return Progress(1, 1, 1, 1, metrics.get("loss", 0.0), record, why)

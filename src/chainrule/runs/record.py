@@ -1,4 +1,4 @@
-"""Recorded results: benchmarks/results/RECIPE.json, and the README's table made from them.
+"""Recorded results: benchmarks/results/RECIPE.json, and the table of results made from them.
 
 A file is a list of runs, each with its command, date, settings and figures. A run with the same
 settings replaces the older one, and all runs of a file differ in nothing but the seed, so a mean is
@@ -12,7 +12,7 @@ from statistics import mean
 from typing import Any
 
 from chainrule.errors import InputError
-from chainrule.console.output import figure
+from chainrule.learning.metrics import format_metric
 from chainrule.training.checkpoint import replace
 
 FOLDER = Path("benchmarks/results")
@@ -35,7 +35,7 @@ def check_folder() -> None:
     """Recording belongs to a checkout of the project."""
     if not FOLDER.is_dir():
         raise InputError(
-            f"--record writes to {FOLDER}/, which is not here; run it in a checkout's root"
+            f"`record` writes to {FOLDER}/, which is not here; run it in the root of a checkout"
         )
 
 
@@ -82,7 +82,9 @@ def markdown(folder: Path = FOLDER) -> str:
 def rows(name: str, runs: list[dict[str, Any]], published: list[dict[str, Any]]) -> list[str]:
     """The recipe's own row, and one for every other method measured beside it."""
     metric = published[0]["metric"] if published else headline(runs[0])
-    claims = "; ".join(f"{figure(p['metric'], p['value'])} ({p['source']})" for p in published)
+    claims = "; ".join(
+        f"{format_metric(p['metric'], p['value'])} ({p['source']})" for p in published
+    )
     seconds = mean(run["seconds"] for run in runs)
     own = summary([run["metrics"] for run in runs], metric)
     table = [f"| `{name}` | {own} | {claims or '–'} | {len(runs)} | {brief(seconds)} s |"]
@@ -110,6 +112,7 @@ def summary(metrics: list[dict[str, dict[str, float]]], wanted: str) -> str:
     present = metrics[0].get(split, {})
     names = {f"{split} {n}": n for n in (name, *BESIDE) if n in present} or {n: n for n in present}
     parts = [
-        f"{shown} {figure(n, mean(m[split][n] for m in metrics))}" for shown, n in names.items()
+        f"{shown} {format_metric(n, mean(m[split][n] for m in metrics))}"
+        for shown, n in names.items()
     ]
     return ", ".join(parts)

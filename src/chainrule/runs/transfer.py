@@ -1,59 +1,120 @@
-"""Learning from another run: its answers as further targets, its weights as a beginning.
+"""Starting from another run's weights: what is taken over, what is not and why, what stays frozen.
 
-Notes: J 8.9 (distillation), A 1.0.2 (transfer learning), J 6.5 (fine-tuning).
+The head, the last layer with weights, is new unless both runs tell the same classes apart.
+Notes: A 1.0.2 (transfer learning), J 6.5 (fine-tuning).
 """
 
 import fnmatch
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from torch import Tensor, nn
 
 from chainrule.errors import InputError
-from chainrule.learning.distillation import distilling
-from chainrule.learning.tasks import Objective
-from chainrule.training import outputs
+from chainrule.training import checkpoint
 
-if TYPE_CHECKING:
-    from chainrule.runs.recipe import Trained
+LISTED = 4  # names of each kind that a report spells out
 
 
-def taught(
-    teacher: Path, train: tuple[Tensor, ...], objective: Objective, settings: "Trained"
-) -> tuple[tuple[Tensor, ...], Objective]:
-    """The training split with the teacher's logits as second target, and a loss that uses them."""
-    from chainrule.runs.run import open_model
+@dataclass(frozen=True)
+class TransferReport:
+    """Names of tensors by what became of them."""
 
-    _, model, task = open_model(teacher)
-    x, y = train
-    if not task.classes or tuple(x.shape[1:]) != task.shape:
+    source: str
+    taken: tuple[str, ...]
+    new_head: tuple[str, ...]
+    other_shape: tuple[str, ...]
+    not_in_source: tuple[str, ...]
+    left_behind: tuple[str, ...]
+
+    def __str__(self) -> str:
+        total = len(self.taken) + len(self.new_head) + len(self.other_shape)
+        total += len(self.not_in_source)
+        parts = [f"{len(self.taken)} of {total} tensors taken from {self.source}"]
+        for what, names in (
+            ("new head", self.new_head),
+            ("other shape, so new", self.other_shape),
+            ("not in the source, so new", self.not_in_source),
+            ("left behind", self.left_behind),
+        ):
+            if names:
+                parts.append(f"{what}: {listed(names)}")
+        return "; ".join(parts)
+
+
+def listed(names: tuple[str, ...]) -> str:
+    """The first names, and how many more there are."""
+    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    return ", ".join(names[:LISTED]) + more
+
+
+def source_weights(start: Path) -> dict[str, Tensor]:
+    """The weights of a run folder or of a safetensors file."""
+    path = start / "model.safetensors" if start.is_dir() else start
+    if not path.is_file():
         raise InputError(
-            f"the teacher {teacher} takes inputs of shape {task.shape} and knows "
-            f"{len(task.classes)} classes; expected a classifier of inputs {tuple(x.shape[1:])}"
+            f"`from_run` {start} is neither a finished run nor a .safetensors file; "
+            "chainrule train makes runs"
         )
-    loss = distilling(settings.temperature, settings.teacher_share)
-    return (x, y, outputs(model, (x,))), replace(objective, training_loss=loss)
+    return checkpoint.load(path)[0]
 
 
-def inherit(model: nn.Module, run: Path) -> None:
-    """Begin with the run's weights wherever name and shape agree; another head stays new."""
-    from chainrule.training import checkpoint
+def transfer(
+    model: nn.Module, weights: Mapping[str, Tensor], source: str, keep_head: bool = False
+) -> TransferReport:
+    """Copy the weights whose name and shape agree into the model.
 
-    tensors, _ = checkpoint.load(run / "model.safetensors")
+    Args:
+        model: changed in place.
+        weights: tensors by name.
+        source: where they come from, for the report.
+        keep_head: whether the head is taken over as well.
+    """
     own = model.state_dict()
-    fitting = {name: t for name, t in tensors.items() if name in own and own[name].shape == t.shape}
-    if not fitting:
-        raise InputError(f"no weight of {run} fits this network in name and shape")
+    head = () if keep_head else tuple(name for name in own if name.startswith(head_of(model)))
+    fitting = {
+        name: t
+        for name, t in weights.items()
+        if name in own and own[name].shape == t.shape and name not in head
+    }
+    if not any(t.ndim > 1 for t in fitting.values()):
+        raise InputError(
+            f"no weight matrix of {source} fits this network in name and shape; it has "
+            f"{listed(tuple(weights))}, the network has {listed(tuple(own))}"
+        )
     model.load_state_dict(fitting, strict=False)
+    rest = [name for name in own if name not in fitting and name not in head]
+    return TransferReport(
+        source,
+        tuple(fitting),
+        head,
+        tuple(name for name in rest if name in weights),
+        tuple(name for name in rest if name not in weights),
+        tuple(name for name in weights if name not in own),
+    )
 
 
-def freeze(model: nn.Module, pattern: str) -> None:
-    """Keep the parameters whose names match the pattern as they are."""
+def head_of(model: nn.Module) -> str:
+    """The name, with its dot, of the last layer that has a weight."""
+    layers = [name for name, part in model.named_modules() if hasattr(part, "weight") and name]
+    matrices = [name for name in layers if model.get_submodule(name).weight.ndim > 1]  # type: ignore
+    return f"{matrices[-1]}." if matrices else "\0"
+
+
+def freeze(model: nn.Module, pattern: str) -> tuple[str, ...]:
+    """Keep the parameters whose names match the pattern as they are; returns their names.
+
+    The engine keeps normalization layers without trainable parameters in evaluation mode, so their
+    statistics stay as well.
+    """
     names = [name for name, _ in model.named_parameters()]
-    chosen = fnmatch.filter(names, pattern)
+    chosen = tuple(fnmatch.filter(names, pattern))
     if not chosen:
-        raise InputError(f"--freeze {pattern} matches none of: {', '.join(names)}")
+        raise InputError(f"`freeze` {pattern} matches none of: {', '.join(names)}")
     for name, parameter in model.named_parameters():
         if name in chosen:
             parameter.requires_grad_(False)
+    if len(chosen) == len(names):
+        raise InputError(f"`freeze` {pattern} matches every parameter; nothing could be learned")
+    return chosen

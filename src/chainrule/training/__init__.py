@@ -1,9 +1,21 @@
-"""The engine: it trains any module on tensors and yields its progress."""
+"""The engine: one loop over batch sources, which trains any module and yields its progress."""
 
-from chainrule.training.batched.loop import fit_many
-from chainrule.training.evaluation import evaluate, outputs
-from chainrule.training.loop import Progress, fit, train
+from chainrule.training.batched.loop import fit_many, iterate_many
+from chainrule.training.evaluation import outputs
+from chainrule.training.fit import evaluate, fit, iterate, predict
+from chainrule.training.progress import History, Progress, Record
 from chainrule.training.settings import Settings
-from chainrule.training.tbptt import fit_stream
 
-__all__ = ["Progress", "Settings", "evaluate", "fit", "fit_many", "fit_stream", "outputs", "train"]
+__all__ = [
+    "History",
+    "Progress",
+    "Record",
+    "Settings",
+    "evaluate",
+    "fit",
+    "fit_many",
+    "iterate",
+    "iterate_many",
+    "outputs",
+    "predict",
+]

@@ -1,11 +1,13 @@
 """What must hold before the first step: each failure is one sentence for the user."""
 
+from collections.abc import Mapping
+
 import torch
 from torch import Tensor, nn
 
 from chainrule.errors import InputError
 from chainrule.learning.losses import Loss
-from chainrule.learning.tasks import Objective
+from chainrule.learning.tasks import Task
 from chainrule.training.settings import Settings
 
 Arrays = tuple[Tensor, ...]
@@ -47,8 +49,8 @@ def check_text(text: Arrays, name: str, least: int, instead: str) -> None:
         raise InputError(f"expected whole numbers as tokens of the {name} text, got real ones")
     if len(text[0]) < least:
         raise InputError(
-            f"the {name} text has {len(text[0])} tokens to read; expected at least {least}; "
-            f"choose {instead}"
+            f"the {name} text has {len(text[0])} tokens; expected at least {least}: choose "
+            f"{instead}, or a longer text"
         )
 
 
@@ -85,10 +87,10 @@ def check_model(model: nn.Module, loss: Loss, arrays: Arrays, number: int, name:
         check_targets(output, arrays[number], name)
     with torch.inference_mode():
         losses = loss(output, *targets)
-    if losses.shape != (1,):
+    if losses.shape not in ((1,), ()):
         raise InputError(
-            f"the loss must give one value per example; for one example it gave the shape "
-            f"{tuple(losses.shape)}"
+            "the loss must give one value per example, or one for the batch; for one example it "
+            f"gave the shape {tuple(losses.shape)}"
         )
 
 
@@ -114,30 +116,36 @@ def check_targets(output: Tensor, y: Tensor, name: str) -> None:
         )
 
 
-def check_monitor(settings: Settings, validated: bool, objective: Objective) -> None:
-    """Early stopping needs a validation split and a figure on it whose better side is known."""
-    monitor, known = settings.monitor, ["loss", *objective.metrics]
+def check_monitor(settings: Settings, validated: bool, task: Task) -> None:
+    """Early stopping needs a validation split and a metric that is measured on it."""
     if settings.patience and not validated:
-        raise InputError("early stopping (--patience) needs a validation split; none was given")
-    if monitor not in known:
-        expected = ", ".join(known)
-        raise InputError(f"--monitor {monitor} is not measured here; expected one of: {expected}")
-    if monitor not in objective.greater | objective.smaller:
-        raise InputError(
-            f"whether more or less {monitor} is better is not known; "
-            "name it in Objective(greater=…) or Objective(smaller=…)"
-        )
+        raise InputError("early stopping (`patience`) needs a validation split; none was given")
+    task.metric(settings.monitor)
+
+
+def check_settings(settings: Settings, unsupported: Mapping[str, str]) -> None:
+    """Refuse settings that the data or the task cannot honor."""
+    defaults = Settings()
+    for name, reason in unsupported.items():
+        if hasattr(defaults, name) and getattr(settings, name) != getattr(defaults, name):
+            raise InputError(f"`{name}` cannot be used here: {reason}; leave it out")
+
+
+def check_learnable(model: nn.Module) -> None:
+    """There is something for a gradient to change."""
+    if not any(p.requires_grad for p in model.parameters()):
+        raise InputError(f"{type(model).__name__} has no parameters that a gradient could change")
 
 
 def check_batches(model: nn.Module, examples: int, settings: Settings) -> None:
     """There is something to learn, and batch normalization never meets a batch of one."""
-    if not any(p.requires_grad for p in model.parameters()):
-        raise InputError(f"{type(model).__name__} has no parameters that a gradient could change")
-    normalized = normalizes_batches(model)
-    if normalized and 1 in (settings.batch_size, examples % settings.batch_size or 2):
+    check_learnable(model)
+    whole = settings.optimizer == "gd"
+    sizes = (examples,) if whole else (settings.batch_size, examples % settings.batch_size or 2)
+    if normalizes_batches(model) and 1 in sizes:
         raise InputError(
             f"batch normalization cannot learn from a batch of one example, the last of {examples} "
-            f"in batches of {settings.batch_size}; choose another --batch-size"
+            f"in batches of {settings.batch_size}; choose another `batch_size`"
         )
 
 

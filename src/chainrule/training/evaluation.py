@@ -1,29 +1,42 @@
 """A model's outputs on a whole split, and the numbers that sum them up."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import torch
 from torch import Tensor, nn
 
-from chainrule.learning.tasks import Objective
+from chainrule.learning.tasks import Task
 
 
-def outputs(model: nn.Module, inputs: tuple[Tensor, ...], batch_size: int = 4096) -> Tensor:
-    """What the model answers in evaluation mode, on the CPU, batch after batch."""
-    device = next((p.device for p in model.parameters()), torch.device("cpu"))
+@contextmanager
+def evaluation_mode(model: nn.Module) -> Iterator[None]:
+    """Evaluation mode without gradients; afterwards the model is in the mode it was in."""
     was_training = model.training
     model.eval()
     try:
         with torch.inference_mode():
-            parts = zip(*(t.split(batch_size) for t in inputs), strict=True)
-            return torch.cat([model(*(t.to(device) for t in part)).cpu() for part in parts])
+            yield
     finally:
         model.train(was_training)
 
 
-def evaluate(
-    model: nn.Module, arrays: tuple[Tensor, ...], objective: Objective
-) -> dict[str, float]:
-    """Mean loss and every metric of one split."""
-    inputs, targets = arrays[: objective.inputs], arrays[objective.inputs :]
-    output, targets = outputs(model, inputs).float(), tuple(t.cpu() for t in targets)
-    found = {"loss": objective.loss(output, *targets).double().mean().item()}
-    return found | {name: metric(output, *targets) for name, metric in objective.metrics.items()}
+def outputs(model: nn.Module, inputs: tuple[Tensor, ...], batch_size: int = 4096) -> Tensor:
+    """The model's outputs in evaluation mode, on the CPU, computed batch by batch."""
+    device = next((p.device for p in model.parameters()), torch.device("cpu"))
+    with evaluation_mode(model):
+        parts = zip(*(t.split(batch_size) for t in inputs), strict=True)
+        return torch.cat([model(*(t.to(device) for t in part)).cpu() for part in parts])
+
+
+def evaluate_arrays(model: nn.Module, arrays: tuple[Tensor, ...], task: Task) -> dict[str, float]:
+    """Mean loss and every metric of (input …, target …)."""
+    arrays = task.targets(arrays)
+    output = outputs(model, arrays[: task.inputs]).float()
+    return measured(output, tuple(t.cpu() for t in arrays[task.inputs :]), task)
+
+
+def measured(output: Tensor, targets: tuple[Tensor, ...], task: Task) -> dict[str, float]:
+    """Mean loss and every metric of outputs that are known."""
+    found = {"loss": task.loss(output, *targets).double().mean().item()}
+    return found | {metric.name: metric(output, *targets) for metric in task.metrics}

@@ -9,8 +9,8 @@ def permutation(n: int, seed: int, epoch: int) -> Tensor:
     return torch.randperm(n, generator=torch.Generator().manual_seed(mix(seed, epoch)))
 
 
-def by_length(order: Tensor, lengths: Tensor, batch_size: int, seed: int, epoch: int) -> Tensor:
-    """The order with rows of like length brought together, so that a batch has little padding.
+def bucketed(order: Tensor, lengths: Tensor, batch_size: int, seed: int, epoch: int) -> Tensor:
+    """The order with rows of similar length brought together, so that a batch has little padding.
 
     Blocks of 64 batches are sorted, then the whole batches are shuffled; a smaller one stays last.
     """

@@ -1,9 +1,11 @@
 """Settings of a training run: a frozen value whose fields are the command-line flags."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from torch.optim import Optimizer
 
 from chainrule.errors import InputError
 from chainrule.learning.optimizers import OPTIMIZERS
@@ -20,23 +22,29 @@ class Settings:
     epochs: int = 20
     """Passes over the training data."""
     batch_size: int = 128
-    """Examples per update."""
-    optimizer: str = "adam"
+    """Examples per update; the optimizer gd takes all of them."""
+    sampling: str = "shuffle"
+    """shuffle: every example once an epoch; replacement: each batch drawn independently."""
+    optimizer: str | Callable[..., Optimizer] = "adam"
     """gd, sgd, momentum, nesterov, adagrad, rmsprop, adam, adamw or lion."""
     learning_rate: float = 1e-3
     """Step size η, the peak of the schedule."""
     schedule: str = "constant"
     """constant, step, exponential, cosine, warm-up, warm-up-cosine, inverse-sqrt or one-cycle."""
+    final_rate: float = 0.0
+    """Fraction of the learning rate that remains when the schedule has come down to zero."""
+    beta2: float = 0.0
+    """Decay of Adam's mean of squared gradients; 0: the optimizer's own default."""
     weight_decay: float = 0.0
-    """μ of the ridge penalty ½ μ ‖W‖² on weight matrices; decoupled for adamw and lion."""
+    """μ of the ridge penalty ½ μ ‖W‖² on weights, not biases; decoupled for adamw and lion."""
     lasso: float = 0.0
-    """λ of the lasso penalty λ ‖W‖₁ on weight matrices."""
-    averaging: float = 0.0
-    """Decay of a moving average of the weights, 0.99 or so, which is what is kept; 0: none."""
-    clip: float = 0.0
-    """Largest norm of the gradient; 0 leaves it alone."""
+    """λ of the lasso penalty λ ‖W‖₁ on weights, not biases."""
+    ema_decay: float = 0.0
+    """Decay of an exponential moving average of the weights, which is then kept; 0: none."""
+    clip_norm: float = 0.0
+    """Largest norm of the gradient; 0: no clipping."""
     accumulate: int = 1
-    """Parts in which each batch is pushed through, to save memory."""
+    """Parts in which each batch is processed, to save memory."""
     class_weights: str = "none"
     """none, or balanced: every class counts the same, however rare."""
     label_smoothing: float = 0.0
@@ -48,7 +56,7 @@ class Settings:
     precision: str = "full"
     """full, or mixed: bfloat16 products where the device has them."""
     compile: bool = False
-    """Let torch.compile fuse the model first (a minute of waiting, then faster steps)."""
+    """Let torch.compile fuse the model first: a minute of waiting, then faster steps."""
     threads: int = 0
     """CPU threads; 0 leaves the choice to the library."""
     checkpoint_seconds: float = 20.0
@@ -56,28 +64,38 @@ class Settings:
 
     def __post_init__(self) -> None:
         check_numbers(self, LEAST)
-        for field in ("label_smoothing", "averaging"):
+        for field in ("label_smoothing", "ema_decay", "beta2"):
             if getattr(self, field) >= 1:
-                raise InputError(f"{flag(field)} must be below 1, got {getattr(self, field)}")
+                raise InputError(f"`{field}` must be below 1, got {getattr(self, field)}")
+        if self.final_rate > 1:
+            raise InputError(f"`final_rate` must be at most 1, got {self.final_rate}")
         for what, name, known in (
             ("optimizer", self.optimizer, OPTIMIZERS),
             ("schedule", self.schedule, SCHEDULES),
             ("precision", self.precision, ("full", "mixed")),
             ("kind of class weights", self.class_weights, ("none", "balanced")),
+            ("kind of sampling", self.sampling, ("shuffle", "replacement")),
         ):
-            if name not in known:
+            if isinstance(name, str) and name not in known:
                 raise InputError(unknown(what, name, list(known)))
+        if not (isinstance(self.optimizer, str) or callable(self.optimizer)):
+            raise InputError(
+                "expected `optimizer` as a name, a class of torch.optim or a function of parameter "
+                f"groups, got {self.optimizer!r}"
+            )
 
 
-LEAST = {
+LEAST: Mapping[str, int] = {
     "seed": 0,
     "epochs": 1,
     "batch_size": 1,
     "accumulate": 1,
+    "final_rate": 0,
+    "beta2": 0,
     "weight_decay": 0,
     "lasso": 0,
-    "averaging": 0,
-    "clip": 0,
+    "ema_decay": 0,
+    "clip_norm": 0,
     "label_smoothing": 0,
     "patience": 0,
     "threads": 0,
@@ -90,13 +108,9 @@ def check_numbers(settings: Any, least: Mapping[str, int | float]) -> None:
     for field, smallest in least.items():
         value = getattr(settings, field)
         if not (math.isfinite(value) and value >= smallest):
-            raise InputError(f"{flag(field)} must be at least {smallest}, got {value}")
-    if not (math.isfinite(settings.learning_rate) and settings.learning_rate > 0):
-        raise InputError(f"--learning-rate must be above 0, got {settings.learning_rate}")
-    if settings.seed >= 2**63:
-        raise InputError(f"--seed must be below 2⁶³, got {settings.seed}")
-
-
-def flag(field: str) -> str:
-    """The field as it is written on the command line."""
-    return "--" + field.replace("_", "-")
+            raise InputError(f"`{field}` must be at least {smallest}, got {value}")
+    rate = getattr(settings, "learning_rate", 1.0)
+    if not (math.isfinite(rate) and rate > 0):
+        raise InputError(f"`learning_rate` must be above 0, got {rate}")
+    if getattr(settings, "seed", 0) >= 2**63:
+        raise InputError(f"`seed` must be below 2⁶³, got {settings.seed}")

@@ -1,16 +1,16 @@
 """What the next step of training needs, and its way to the disk and back."""
 
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
 from torch import Tensor, nn
-from torch.optim import Optimizer
 
-from chainrule.errors import InputError
+from chainrule.errors import DivergenceError, InputError
 from chainrule.learning.averaging import MovingAverage
 from chainrule.training import checkpoint
+from chainrule.training.stopping import EarlyStopping
 
 LAST, BEST = "last.safetensors", "best.safetensors"
 
@@ -27,13 +27,12 @@ class State:
     """
 
     model: nn.Module
-    optimizer: Optimizer
+    optimizer: Any  # None for learning rules that need none
     epoch: int = 0
     step: int = 0
     total_loss: float = 0.0
     examples: int = 0
-    best: float | None = None
-    best_epoch: int = 0
+    stopping: EarlyStopping = field(default_factory=EarlyStopping)
     best_weights: dict[str, Tensor] = field(default_factory=dict)
     average: MovingAverage | None = None
     carried: dict[str, Tensor] = field(default_factory=dict)
@@ -45,8 +44,6 @@ class State:
         "step",
         "total_loss",
         "examples",
-        "best",
-        "best_epoch",
         "history",
         "stopped",
         "origin",
@@ -60,9 +57,8 @@ class State:
         self.epoch, self.step, self.total_loss, self.examples = self.epoch + 1, 0, 0.0, 0
 
     def keep_best(self, cost: float) -> None:
-        """Remember these weights if their cost is the lowest so far."""
-        if self.best is None or cost < self.best:
-            self.best, self.best_epoch = cost, self.epoch + 1
+        """Keep a copy of the weights if their cost is the lowest so far."""
+        if self.stopping.update(self.epoch + 1, cost):
             self.best_weights = {k: v.clone() for k, v in self.model.state_dict().items()}
 
     def averaged(self) -> AbstractContextManager[None]:
@@ -70,25 +66,37 @@ class State:
         kept = self.average is not None and self.average.updates > 0
         return self.average.applied(self.model) if self.average and kept else nullcontext()
 
+    def parts(self) -> dict[str, dict[str, Tensor]]:
+        """Every tensor of a checkpoint by prefix; states that hold more add to it."""
+        return {
+            "model.": dict(self.model.state_dict()),
+            "best.": self.best_weights,
+            "optimizer.": checkpoint.optimizer_tensors(self.optimizer) if self.optimizer else {},
+            "average.": self.average.state() if self.average is not None else {},
+            "carried.": self.carried,
+        }
+
+    def numbers(self) -> dict[str, Any]:
+        """Everything of a checkpoint that is no tensor."""
+        return {name: getattr(self, name) for name in self.saved} | {
+            "stopping": asdict(self.stopping)
+        }
+
     def save(self, folder: Path) -> None:
         """The last checkpoint, whole; and the best weights by themselves."""
         if not all(t.isfinite().all() for t in self.model.state_dict().values()):
-            raise InputError(
+            raise DivergenceError(
                 f"the weights are no longer finite in epoch {self.epoch + 1}, step {self.step}; "
-                "the last good checkpoint is kept. Try a smaller --learning-rate or --clip 1"
+                "the last good checkpoint is kept. Try a smaller `learning_rate`, or clip gradients"
             )
-        numbers = {name: getattr(self, name) for name in self.saved}
-        tensors = (
-            checkpoint.named(self.model.state_dict(), "model.")
-            | checkpoint.named(self.best_weights, "best.")
-            | checkpoint.named(checkpoint.optimizer_tensors(self.optimizer), "optimizer.")
-        )
-        if self.average is not None:
-            tensors |= checkpoint.named(self.average.state(), "average.")
-        tensors |= checkpoint.named(self.carried, "carried.")
-        checkpoint.save(folder / LAST, tensors, numbers)
+        tensors = {
+            name: t
+            for prefix, part in self.parts().items()
+            for name, t in checkpoint.named(part, prefix).items()
+        }
+        checkpoint.save(folder / LAST, tensors, self.numbers())
         if self.best_weights:
-            checkpoint.save(folder / BEST, self.best_weights, {"epoch": self.best_epoch})
+            checkpoint.save(folder / BEST, self.best_weights, {"epoch": self.stopping.best_epoch})
 
     def restore(self, folder: Path) -> None:
         """Continue where the last checkpoint stands."""
@@ -106,10 +114,16 @@ class State:
             raise InputError(
                 f"the checkpoint in {folder} belongs to another model: {reason}"
             ) from None
-        checkpoint.restore_optimizer(self.optimizer, checkpoint.part(tensors, "optimizer."))
+        self.restore_rest(tensors, numbers)
+
+    def restore_rest(self, tensors: dict[str, Tensor], numbers: dict[str, Any]) -> None:
+        """Everything but the weights, once those fit."""
+        if self.optimizer is not None:
+            checkpoint.restore_optimizer(self.optimizer, checkpoint.part(tensors, "optimizer."))
         self.best_weights = checkpoint.part(tensors, "best.")
         self.carried = checkpoint.part(tensors, "carried.")
         if self.average is not None:
             self.average.restore(checkpoint.part(tensors, "average."))
+        self.stopping = EarlyStopping(**numbers["stopping"])
         for name in self.saved:
             setattr(self, name, numbers[name])

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chainrule.errors import InputError
-from chainrule.runs.run import Json, read_json, versions, write_json
+from chainrule.runs.folder import Json, read_json, versions, write_json
 from chainrule.tuning import study as studies
 from chainrule.tuning.cross_validation import mean_and_error
 from chainrule.tuning.search import Plan, Tuning, best_of, command_of, jsonable, rungs_of
@@ -49,11 +49,11 @@ def begin(plan: Plan, folder: Path, study: str, trials: int | None, data: Path |
             ):
                 return place_of(folder, before)
             raise InputError(
-                f"{folder} holds another search; choose another --out, or go on with it: "
+                f"{folder} holds another search; choose another `out`, or go on with it: "
                 f"chainrule tune --resume {folder}"
             )
         if folder.exists() and any(folder.iterdir()):
-            raise InputError(f"the folder {folder} is not empty; choose another --out")
+            raise InputError(f"the folder {folder} is not empty; choose another `out`")
         folder.mkdir(parents=True, exist_ok=True)
         write_json(folder / PLAN, config)
         return place_of(folder, config)
@@ -84,21 +84,21 @@ def summary(tuning: Tuning, seconds: float) -> Json:
     rows = [row_of(tuning, trial) for trial in trials if trial.state.name != "WAITING"]
     best = best_of(trials, tuning.sign)
     running = sum(trial.state.name == "RUNNING" for trial in trials)
-    notes = list(tuning.notes)
+    remarks = list(tuning.remarks)
     if running:
-        notes.append(f"{running} trials are still running elsewhere")
+        remarks.append(f"{running} trials are still running elsewhere")
     return {
         "recipe": tuning.plan.recipe,
-        "metric": tuning.metric,
+        "metric": tuning.metric.name,
         "folds": tuning.plan.folds,
-        "examples": len(tuning.pool.rows[0]),
+        "examples": len(tuning.pool.data.train.x),
         "better": "smaller" if tuning.sign > 0 else "greater",
         "trials": rows,
         "best": row_of(tuning, best) if best else None,
         "importance": importance(tuning),
         "command": command_of(tuning, best) if best else None,
         "plan": asdict(tuning.plan),
-        "notes": notes,
+        "remarks": remarks,
         "seconds": seconds,
         "versions": versions() | {"optuna": studies.optuna_or_refuse().__version__},
     }
@@ -110,7 +110,7 @@ def row_of(tuning: Tuning, trial: "FrozenTrial") -> Json:
     settings: Json = {}
     if drawn <= set(trial.params):
         recipe = changed(tuning.recipe, tuning.space, trial.params)
-        settings = {d.name: getattr(recipe, d.name) for d in tuning.space}
+        settings = {d.name: recipe.value(d.name) for d in tuning.space}
     folds = trial.user_attrs.get("folds", [])
     value, error = mean_and_error(folds) if folds else (math.nan, math.nan)
     return {
@@ -132,7 +132,7 @@ def importance(tuning: Tuning) -> dict[str, float]:
     """
     optuna = studies.optuna_or_refuse()
     short = optuna.create_study(direction=tuning.study.direction)
-    rung = rungs_of(tuning.recipe.epochs, tuning.plan.halving)[0]
+    rung = rungs_of(tuning.recipe.settings.epochs, tuning.plan.halving)[0]
     ended = ("COMPLETE", "PRUNED") if tuning.plan.halving else ("COMPLETE",)
     for trial in studies.in_state(tuning.study, *ended):
         value = trial.intermediate_values.get(rung) if tuning.plan.halving else trial.value

@@ -20,8 +20,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chainrule.errors import InputError
+from chainrule.learning.metrics import Metric
 from chainrule.registry import find
-from chainrule.runs.recipe import Trained
+from chainrule.runs.configuration import configure, require
+from chainrule.runs.recipe import BaseRecipe
 from chainrule.tuning import study as studies
 from chainrule.tuning.cross_validation import (
     Pool,
@@ -29,9 +31,7 @@ from chainrule.tuning.cross_validation import (
     default_metric,
     groups,
     mean_and_error,
-    objective_sign,
     pool_of,
-    refuse,
     try_out,
 )
 from chainrule.tuning.space import Dimension, changed, flags, grid, own_point, space_of
@@ -61,9 +61,9 @@ class Plan:
 
     def __post_init__(self) -> None:
         if self.folds < 2:
-            raise InputError(f"--folds must be at least 2, got {self.folds}")
+            raise InputError(f"`folds` must be at least 2, got {self.folds}")
         if self.points < 0:
-            raise InputError(f"--points must be at least 1, or 0 for a default, got {self.points}")
+            raise InputError(f"`points` must be at least 1, or 0 for a default, got {self.points}")
         object.__setattr__(self, "settings", jsonable(self.settings))
 
     @property
@@ -87,13 +87,13 @@ class Tuning:
     """A plan with its recipe, data, space and study: what one worker needs."""
 
     plan: Plan
-    recipe: Trained
+    recipe: BaseRecipe
     pool: Pool
     space: list[Dimension]
     study: "Study"
-    metric: str
+    metric: Metric
     sign: int
-    notes: list[str]
+    remarks: list[str]
     data: Path | None = None
 
     @property
@@ -103,41 +103,38 @@ class Tuning:
 
 def prepare(plan: Plan, place: str, trials: int | None, data: Path | None) -> Tuning:
     """Open or begin the study and write down its trials; the test split stays closed."""
-    recipe_kind = find("recipes", plan.recipe).load().Recipe
-    values = {k: tuple(v) if isinstance(v, list) else v for k, v in plan.settings.items()}
-    recipe = recipe_kind(**values)
-    refuse(plan.recipe, recipe)
+    kind = find("recipes", plan.recipe).load().Recipe
+    require(kind, plan.recipe, "tune")
+    recipe = configure(kind, plan.settings).recipe
     if trials is not None and trials < 1:
-        raise InputError(f"--trials must be at least 1, got {trials}")
+        raise InputError(f"`trials` must be at least 1, got {trials}")
     pool = pool_of(recipe, data)
-    objective = recipe.objective(pool.data)
-    metric = plan.metric or default_metric(objective)
-    if metric not in {"loss", *objective.metrics}:
-        known = ", ".join(["loss", *objective.metrics])
-        raise InputError(f"--metric {metric} is not measured here; expected one of: {known}")
+    task = recipe.task(pool.data)
+    metric = task.metric(plan.metric) if plan.metric else default_metric(task)
     one_class_each = bool(pool.data.classes) and pool.data.train.y.ndim == 1
+    one_class_each &= "label_smoothing" not in kind.unsupported
     space = space_of(recipe, plan.space, one_class_each)
     first, trials = begin_with(recipe, space, plan, trials)
     if plan.halving and "epochs" in {dimension.name for dimension in space}:
-        raise InputError("--halving sets the epochs; leave them out of --space")
+        raise InputError("`halving` sets the epochs; leave them out of --space")
     try_out(recipe, space, pool)
-    sign = objective_sign(objective, metric)
+    sign = -1 if metric.higher_is_better else 1
     prunes = plan.pruner == "median" and not plan.halving
     study = studies.open_study(place, jsonable(asdict(plan)), sign < 0, prunes)
     studies.show_life(study)
     studies.take_back_from_the_dead(study)
     studies.enqueue(study, trials, first)
-    notes = [] if first else ["the recipe's own settings lie outside of the space"]
-    return Tuning(plan, recipe, pool, space, study, metric, sign, notes, data)
+    remarks = [] if first else ["the recipe's own settings lie outside of the space"]
+    return Tuning(plan, recipe, pool, space, study, metric, sign, remarks, data)
 
 
 def begin_with(
-    recipe: Trained, space: list[Dimension], plan: Plan, trials: int | None
+    recipe: BaseRecipe, space: list[Dimension], plan: Plan, trials: int | None
 ) -> tuple[list[dict[str, Any]], int]:
     """The given points, which come first, and the number of trials: a grid is all given."""
     if plan.sampler == "grid":
         if not plan.space:
-            raise InputError("--sampler grid needs the values: --space name=a|b|c …")
+            raise InputError("`sampler` grid needs the values: --space name=a|b|c …")
         points = grid(space)
         if trials is not None and trials < len(points):
             raise InputError(f"the grid has {len(points)} points, more than --trials {trials}")
@@ -167,13 +164,13 @@ def search(tuning: Tuning) -> Generator[Step]:
 def run_round(tuning: Tuning, trials: "list[Trial]") -> Generator[Step]:
     """Train the claimed points, rung by rung if there are any."""
     points = [changed(tuning.recipe, tuning.space, trial.params) for trial in trials]
-    rungs = rungs_of(tuning.recipe.epochs, tuning.plan.halving)
+    rungs = rungs_of(tuning.recipe.settings.epochs, tuning.plan.halving)
     cost = sum(rungs[r] / ETA**r for r in range(len(rungs)))
     reached = {i: trial.user_attrs.get("rung", 0) for i, trial in enumerate(trials)}
     behind, base = 0.0, step_of(tuning)
     for number, epochs in enumerate(rungs):
         going = [i for i, rung_of_i in reached.items() if rung_of_i == number]
-        rung = [replace(points[i], epochs=epochs) if len(rungs) > 1 else points[i] for i in going]
+        rung = [points[i].changed(epochs=epochs) if len(rungs) > 1 else points[i] for i in going]
         share = epochs / ETA**number / cost
         found: dict[int, list[float]] = {}
         last = number == len(rungs) - 1
@@ -200,14 +197,14 @@ def rungs_of(epochs: int, halving: bool) -> list[int]:
 
 
 def run_group(
-    tuning: Tuning, points: list[Trained], trials: "list[Trial]", prunable: bool
+    tuning: Tuning, points: list[BaseRecipe], trials: "list[Trial]", prunable: bool
 ) -> "Generator[tuple[float, list[list[float]] | None]]":
     """Cross-validate points together; ends without values if all of them are pruned."""
     began, signed = time.perf_counter(), studies.show_life(tuning.study)
-    epochs, metric = points[0].epochs, tuning.metric
+    epochs, metric = points[0].settings.epochs, tuning.metric
     reports = {max(1, round(share * epochs)) for share in REPORTS} - {epochs}
     values = None
-    steps = cross_validate(points, tuning.pool, tuning.plan.folds, metric, tuning.notes)
+    steps = cross_validate(points, tuning.pool, tuning.plan.folds, metric, tuning.remarks)
     with closing(steps):
         for now in steps:
             if time.monotonic() - signed > studies.ALIVE_EVERY:
@@ -262,7 +259,7 @@ def promote(
         reported(tuning, trials[place], found[place], epochs)
     ranked = sorted(means, key=lambda place: (tuning.sign * means[place], place))
     best = sorted(ranked[: math.ceil(len(ranked) / ETA)])
-    rung = rungs_of(tuning.recipe.epochs, halving=True).index(epochs) + 1
+    rung = rungs_of(tuning.recipe.settings.epochs, halving=True).index(epochs) + 1
     for trial in studies.mine(tuning.study, [trials[place] for place in best]):
         trial.set_user_attr("rung", rung)
     left = [place for place in found if place not in best]

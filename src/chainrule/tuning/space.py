@@ -8,16 +8,18 @@
 Numbers are rounded to three digits before they are used, so that a printed command is what ran.
 """
 
-import inspect
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields, replace
+from dataclasses import MISSING, dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, get_args, get_origin
 
 from chainrule.errors import InputError
 from chainrule.registry import unknown
-from chainrule.runs.recipe import Trained
+from chainrule.runs.configuration import Configuration
+from chainrule.runs.configuration import flags as recipe_flags
+from chainrule.runs.options import OPTION_OF
+from chainrule.runs.recipe import BaseRecipe
 from chainrule.training.batched.run import OWN
 
 if TYPE_CHECKING:
@@ -25,8 +27,8 @@ if TYPE_CHECKING:
 
 NUMERIC = OWN | {"dropout"}
 """Settings in which networks trained together may differ; all others are architecture."""
-NEVER = {"seed", "members", "teacher", "temperature", "teacher_share", "start", "freeze"}
-NEVER |= {"threads", "checkpoint_seconds", "compile", "precision", "patience", "monitor"}
+NEVER = {"seed", "threads", "checkpoint_seconds", "compile", "precision", "patience", "monitor"}
+NEVER |= set(OPTION_OF)
 SCALES = ("", "log", "log0")
 Drawn = int | float | str
 Point = Mapping[str, Drawn]
@@ -108,17 +110,17 @@ class Dimension:
             return self.kind(text.strip())
         except (ValueError, KeyError):
             raise InputError(
-                f"--space {self.name}: expected {self.kind.__name__} values, got {text!r}"
+                f"`space` {self.name}: expected {self.kind.__name__} values, got {text!r}"
             ) from None
 
 
-def space_of(recipe: Trained, texts: Sequence[str], classes: bool) -> list[Dimension]:
+def space_of(recipe: BaseRecipe, texts: Sequence[str], classes: bool) -> list[Dimension]:
     """What the user named, or a space around the recipe's own settings; architecture first."""
     space = [parse(type(recipe), text) for text in texts] or default_space(recipe, classes)
     names = [dimension.name for dimension in space]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise InputError(f"--space names {', '.join(twice)} more than once")
+        raise InputError(f"`space` names {', '.join(twice)} more than once")
     space.sort(key=lambda dimension: not dimension.shared)
     for dimension in space:  # a value that no run could have is refused before the first trial
         for end in dimension.ends:
@@ -126,9 +128,9 @@ def space_of(recipe: Trained, texts: Sequence[str], classes: bool) -> list[Dimen
     return space
 
 
-def default_space(recipe: Trained, classes: bool) -> list[Dimension]:
+def default_space(recipe: BaseRecipe, classes: bool) -> list[Dimension]:
     """Rate and decay over decades, dropout and smoothing, and widths of the hidden layers."""
-    rate, decay = recipe.learning_rate, recipe.weight_decay
+    rate, decay = recipe.settings.learning_rate, recipe.settings.weight_decay
     space = [
         Dimension("learning_rate", float, low=rate / 10, high=rate * 10, scale="log"),
         Dimension(
@@ -140,11 +142,11 @@ def default_space(recipe: Trained, classes: bool) -> list[Dimension]:
         ),
     ]
     if classes:
-        smoothing = max(0.2, recipe.label_smoothing)
+        smoothing = max(0.2, recipe.settings.label_smoothing)
         space.append(Dimension("label_smoothing", float, high=smoothing))
     for field in searchable(type(recipe)):
         kind, several = kind_of(type(recipe), field)
-        value = getattr(recipe, field)
+        value = recipe.value(field)
         if field == "dropout":
             largest = max(value, default=0.0) if several else value
             space.append(Dimension(field, float, several, high=max(0.8, largest)))
@@ -166,12 +168,12 @@ def neighbors(hidden: tuple[int, ...]) -> list[tuple[int, ...]]:
     return [widths for widths in dict.fromkeys(near) if widths]
 
 
-def parse(kind: type[Trained], text: str) -> Dimension:
+def parse(kind: type[BaseRecipe], text: str) -> Dimension:
     """`name=low:high[:log]` or `name=a|b|c`."""
     name, equals, values = text.partition("=")
     name = name.strip().lstrip("-").replace("-", "_")
     if not equals or not values.strip():
-        raise InputError(f"--space {text}: expected name=low:high, name=low:high:log or name=a|b|c")
+        raise InputError(f"`space` {text}: expected name=low:high, name=low:high:log or name=a|b|c")
     known = searchable(kind)
     if name not in known:
         raise InputError(unknown("setting to search", name, known))
@@ -187,57 +189,56 @@ def parse(kind: type[Trained], text: str) -> Dimension:
 def ranged(name: str, kind: type, several: bool, values: str) -> Dimension:
     """Two ends and a scale."""
     if kind not in (int, float) or (several and name != "dropout"):
-        raise InputError(f"--space {name}: a range needs a number; list values as a|b|c")
+        raise InputError(f"`space` {name}: a range needs a number; list values as a|b|c")
     low_text, high_text, *rest = values.split(":")
     scale = rest[0] if rest else ""
     if len(rest) > 1 or scale not in SCALES:
-        raise InputError(f"--space {name}={values}: expected the scale log or log0 after the ends")
+        raise InputError(f"`space` {name}={values}: expected the scale log or log0 after the ends")
     try:
         low, high = float(low_text), float(high_text)
     except ValueError:
-        raise InputError(f"--space {name}={values}: expected numbers as ends") from None
+        raise InputError(f"`space` {name}={values}: expected numbers as ends") from None
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise InputError(f"--space {name}={values}: expected the lower end first, below the other")
+        raise InputError(f"`space` {name}={values}: expected the lower end first, below the other")
     if scale and low <= 0:
         raise InputError(
-            f"--space {name}={values}: a logarithmic range begins above 0; log0 adds the 0"
+            f"`space` {name}={values}: a logarithmic range begins above 0; log0 adds the 0"
         )
     if kind is int and (scale == "log0" or low % 1 or high % 1):
-        raise InputError(f"--space {name}={values}: expected whole numbers as ends")
+        raise InputError(f"`space` {name}={values}: expected whole numbers as ends")
     return Dimension(name, kind, several, (), low, high, scale)
 
 
-def searchable(kind: type[Trained]) -> list[str]:
+def searchable(kind: type[BaseRecipe]) -> list[str]:
     """Settings that change the network or its training, but not the data."""
-    changing_the_data = set(inspect.unwrap(kind.data).__code__.co_names)
-    names = [f.name for f in fields(kind)]
-    return [name for name in names if name not in NEVER | changing_the_data]
+    never = NEVER | set(kind.data_fields)
+    return [flag.name for flag in recipe_flags(kind) if flag.name not in never]
 
 
-def kind_of(kind: type[Trained], name: str) -> tuple[type, bool]:
+def kind_of(kind: type[BaseRecipe], name: str) -> tuple[type, bool]:
     """The type of a setting, and whether it is a tuple of it."""
-    hint = get_type_hints(kind)[name]
+    hint = next(flag.type for flag in recipe_flags(kind) if flag.name == name)
     if get_origin(hint) is tuple:
         return get_args(hint)[0], True
     return (hint if isinstance(hint, type) else str), False
 
 
-def changed(recipe: Trained, space: Sequence[Dimension], point: Point) -> Trained:
+def changed(recipe: BaseRecipe, space: Sequence[Dimension], point: Point) -> BaseRecipe:
     """The recipe with the settings of a point; one dropout rate serves all hidden layers."""
-    own = {d.name for d in space if d.drawn(getattr(recipe, d.name)) == point[d.name]}
+    own = {d.name for d in space if d.drawn(recipe.value(d.name)) == point[d.name]}
     values = {d.name: d.value(point[d.name]) for d in space if d.name not in own}
     for dimension in space:
         name = dimension.name
         if {name, "hidden"} & set(values) and dimension.several and not dimension.choices:
             layers = len(values.get("hidden", getattr(recipe, "hidden", ())))
-            rate = getattr(recipe, name)[0] if name in own else values[name]
+            rate = recipe.value(name)[0] if name in own else values[name]
             values[name] = (rate,) * layers
-    return replace(recipe, **values)
+    return recipe.changed(**values)
 
 
-def own_point(recipe: Trained, space: Sequence[Dimension]) -> dict[str, Drawn] | None:
+def own_point(recipe: BaseRecipe, space: Sequence[Dimension]) -> dict[str, Drawn] | None:
     """The recipe's settings as a point of the space; None if they lie outside."""
-    point = {d.name: d.drawn(getattr(recipe, d.name)) for d in space}
+    point = {d.name: d.drawn(recipe.value(d.name)) for d in space}
     if any(value is None for value in point.values()):
         return None
     return {name: value for name, value in point.items() if value is not None}
@@ -257,14 +258,15 @@ def grid(space: Sequence[Dimension]) -> list[dict[str, Drawn]]:
     ]
 
 
-def flags(recipe: Trained) -> list[str]:
+def flags(recipe: BaseRecipe) -> list[str]:
     """The words after `chainrule train RECIPE` that make this recipe."""
     words: list[str] = []
-    for field in fields(recipe):
-        value = getattr(recipe, field.name)
-        if field.default is not MISSING and value == field.default:
+    values = Configuration(recipe, type(recipe).options).values()
+    for flag in recipe_flags(type(recipe)):
+        value = values[flag.name]
+        if flag.default is not MISSING and value == flag.default:
             continue
-        words.append("--from" if field.name == "start" else "--" + field.name.replace("_", "-"))
+        words.append("--" + flag.name.replace("_", "-"))
         if not isinstance(value, bool):
             words += [str(part) for part in (value if isinstance(value, tuple) else (value,))]
     return words

@@ -19,7 +19,7 @@ from torch import Tensor
 from chainrule.data.datasets.digits import load
 from chainrule.lab.claim import Picture, Verdict
 from chainrule.models.convolution.resnet import ResNet
-from chainrule.training import Settings, train
+from chainrule.training import Settings, fit
 
 DEPTHS = (8, 14, 20)
 BATCH, RATE = 32, 0.02
@@ -69,4 +69,4 @@ def loss(depth: int, shortcuts: bool, examples: tuple[Tensor, Tensor], seed: int
     settings = Settings(
         seed=seed, epochs=2, batch_size=BATCH, optimizer="momentum", learning_rate=RATE, threads=1
     )
-    return float(train(model, examples, settings=settings, device="cpu")[-1]["train_loss"])
+    return float(fit(model, examples, settings=settings, device="cpu")[-1]["train_loss"])

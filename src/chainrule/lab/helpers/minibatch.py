@@ -3,27 +3,28 @@
 from typing import NamedTuple
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from chainrule.data.datasets.moons import sample
-from chainrule.learning.tasks import CLASSES
+from chainrule.learning.tasks import CLASSIFICATION
 from chainrule.models.feedforward.mlp import MLP
 from chainrule.training import Settings
-from chainrule.training.loop import share_of_loss
-from chainrule.training.spec import Job, prepare
+from chainrule.training.sources import Rows
+from chainrule.training.trainer import NetworkTrainer, prepare
 
 
 class Problem(NamedTuple):
-    """A small network with the job of training it, in double precision."""
+    """A small network before its first step of training, in double precision."""
 
-    model: nn.Module
-    job: Job
+    trainer: NetworkTrainer
+    train: Rows
 
     def gradient(self, rows: Tensor) -> Tensor:
         """∇ of the mean loss of these examples, as a step of training computes it."""
-        self.model.zero_grad()
-        share_of_loss(self.job, rows, rows)
-        return torch.cat([p.grad.flatten() for p in self.model.parameters() if p.grad is not None])
+        model, batch = self.trainer.state.model, self.train.gather(rows)
+        model.zero_grad()
+        self.trainer.accumulate_loss(batch, batch)
+        return torch.cat([p.grad.flatten() for p in model.parameters() if p.grad is not None])
 
     def each(self) -> Tensor:
         """The gradients of single examples, one per row."""
@@ -31,7 +32,7 @@ class Problem(NamedTuple):
 
     @property
     def examples(self) -> int:
-        return len(self.job.train[0])
+        return len(self.train)
 
 
 def problem(first: int, second: int, seed: int, class_weights: str = "none") -> Problem:
@@ -41,6 +42,7 @@ def problem(first: int, second: int, seed: int, class_weights: str = "none") -> 
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         model = MLP(2, [4], 2, activation="tanh").double()
-    train = (points[rows].double(), labels[rows])
+    train = Rows((points[rows].double(), labels[rows]))
     settings = Settings(seed=seed, class_weights=class_weights)
-    return Problem(model, prepare(model, train, None, settings, CLASSES, torch.device("cpu")))
+    spec = prepare(model, train, None, settings, CLASSIFICATION, torch.device("cpu"))
+    return Problem(NetworkTrainer(model, spec), train)

@@ -22,15 +22,15 @@ from chainrule.errors import InputError
 from chainrule.lab.claim import Picture, Verdict
 from chainrule.learning.distillation import distilling
 from chainrule.learning.metrics import error
-from chainrule.learning.tasks import CLASSES, Objective
+from chainrule.learning.tasks import CLASSIFICATION, Task
 from chainrule.models.feedforward.mlp import MLP
-from chainrule.training import Settings, fit_many, outputs, train
+from chainrule.training import Settings, fit, fit_many, outputs
 
 LEVEL = 1e-4
 IMAGES = (50, 100, 200)
 UPDATES = 120
 BATCH = 50
-TAUGHT = replace(CLASSES, training_loss=distilling(temperature=4.0, share=1.0))
+TAUGHT = replace(CLASSIFICATION, training_loss=distilling(temperature=4.0, share=1.0))
 
 
 def check(students: int = 20, epochs: int = 15, seed: int = 0) -> Verdict:
@@ -52,14 +52,14 @@ def verdict(students: int, epochs: int, seed: int) -> Verdict:
     teacher = networks(1, 128, seed)[0]
     if epochs:
         settings = Settings(seed=seed, epochs=epochs, batch_size=64, learning_rate=5e-3, threads=1)
-        train(teacher, (x, y), None, settings)
+        fit(teacher, (x, y), settings=settings)
     answers = outputs(teacher, (x,)).float()
 
-    def test_errors(*targets: Tensor, objective: Objective = CLASSES) -> list[Tensor]:
-        found = [learned((x, *targets), n, objective, students, seed) for n in IMAGES]
+    def test_errors(*targets: Tensor, task: Task = CLASSIFICATION) -> list[Tensor]:
+        found = [learned((x, *targets), n, task, students, seed) for n in IMAGES]
         return [torch.tensor([test_error(model, data.test) for model in each]) for each in found]
 
-    alone, taught = test_errors(y), test_errors(y, answers, objective=TAUGHT)
+    alone, taught = test_errors(y), test_errors(y, answers, task=TAUGHT)
     gains = [a - b for a, b in zip(alone, taught, strict=True)]
     least = min((gain.mean() / gain.std() * students**0.5).item() for gain in gains)
     bound = float(t.isf(LEVEL, students - 1))
@@ -97,7 +97,7 @@ def networks(number: int, hidden: int, seed: int) -> list[MLP]:
 
 
 def learned(
-    split: tuple[Tensor, ...], images: int, objective: Objective, students: int, seed: int
+    split: tuple[Tensor, ...], images: int, task: Task, students: int, seed: int
 ) -> list[MLP]:
     """The students, after equally many updates whatever the number of images."""
     models = networks(students, 16, seed)
@@ -106,7 +106,7 @@ def learned(
         Settings(seed=seed + k, epochs=epochs, batch_size=BATCH, learning_rate=1e-2, threads=1)
         for k in range(students)
     ]
-    for _ in fit_many(models, tuple(part[:images] for part in split), None, each, objective):
+    for _ in fit_many(models, tuple(part[:images] for part in split), None, each, task):
         pass
     return models
 

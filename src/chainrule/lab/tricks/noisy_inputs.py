@@ -11,7 +11,7 @@ from torch import Tensor
 
 from chainrule.data.datasets import diabetes
 from chainrule.errors import InputError
-from chainrule.learning.tasks import Augment
+from chainrule.learning.augmentation import Augment
 from chainrule.models.feedforward.linear_regression import LinearRegression, centered
 from chainrule.models.feedforward.ridge_regression import RidgeRegression
 

@@ -14,7 +14,7 @@ from torch import Tensor
 from chainrule.data.datasets import moons
 from chainrule.lab.claim import Picture, Verdict
 from chainrule.models.feedforward.mlp import MLP
-from chainrule.training import Settings, train
+from chainrule.training import Settings, fit
 
 BOUND = 1e-10
 
@@ -71,7 +71,7 @@ def learn(model: MLP, epochs: int, seed: int) -> list[float]:
     settings = Settings(
         seed=seed, epochs=epochs, batch_size=60, optimizer="sgd", learning_rate=0.3, threads=1
     )
-    return [record["train_loss"] for record in train(model, (x.double(), y), None, settings)]
+    return [record["train_loss"] for record in fit(model, (x.double(), y), settings=settings)]
 
 
 def rows(model: MLP) -> Tensor:

@@ -18,7 +18,7 @@ Devlin, Chang, Lee and Toutanova (2019); Liu et al. (2019) for hiding anew; Ma e
 """
 
 import math
-from collections.abc import Generator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -34,11 +34,19 @@ from chainrule.errors import InputError
 from chainrule.learning.bag_of_words import bag_of_words, rarity
 from chainrule.learning.latent_semantics import latent_semantics
 from chainrule.learning.masking import packed, sentence_pairs
+from chainrule.learning.tasks import Task
 from chainrule.models.attention.bert_pretraining import BertPretraining
-from chainrule.recipes.families.bert import AT_ONCE, Sizes, attention_picture, lengths, pieces_of
-from chainrule.recipes.families.masked_lm import Guessing, fill, filled, guessing_objective
-from chainrule.runs.recipe import SPLITS, Experiment, Facts, Figures, Task, arrays
-from chainrule.training import Progress, Settings, evaluate, fit
+from chainrule.recipes.families.bert import (
+    AT_ONCE,
+    BertSizes,
+    attention_figure,
+    lengths,
+    wordpiece_of,
+)
+from chainrule.recipes.families.masked_lm import MaskedLM, fill, filled, masked_lm_task
+from chainrule.runs.recipe import SPLITS, BaseRecipe, DataSummary, Metrics, Predictions
+from chainrule.training import Settings, evaluate
+from chainrule.training.sources import BucketedSequences
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -65,14 +73,20 @@ class Corpus(Splits):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe(Sizes, Settings, Experiment[BertPretraining, Corpus]):
+class Recipe(BertSizes, BaseRecipe):
     """Plain text → what is hidden in it."""
 
-    notes: ClassVar[str] = "J 6.5"
+    reference: ClassVar[str] = "J 6.5"
+
+    data_fields: ClassVar[tuple[str, ...]] = ("text", "vocab_size", "short", "latent", "max_length")
+    unsupported: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        ("members", "teacher", "class_weights", "label_smoothing"),
+        "pre-training has one label per hidden word",
+    )
 
     text: tuple[str, ...] = ("imdb", "ewt", "squad")
     """Data sets, or text files of yours with an empty line between two documents."""
-    pieces: int = 8000
+    vocab_size: int = 8000
     """Size of the vocabulary, which is learned from the texts."""
     short: int = 48
     """Tokens of most training pairs: among few words attention finds its neighbors sooner."""
@@ -82,30 +96,26 @@ class Recipe(Sizes, Settings, Experiment[BertPretraining, Corpus]):
     """Weight of the third task, [CLS] names the words of the text; 0 leaves the paper's two."""
     dropout: float = 0.0
     """Share of the units dropped in each step; so few epochs are too short to learn by heart."""
-    epochs: int = 2
-    batch_size: int = 32
-    optimizer: str = "adamw"
-    learning_rate: float = 1e-3
-    schedule: str = "warm-up-cosine"
-    weight_decay: float = 0.01
-    clip: float = 1.0
+    settings: Settings = Settings(
+        epochs=2,
+        batch_size=32,
+        optimizer="adamw",
+        learning_rate=1e-3,
+        schedule="warm-up-cosine",
+        weight_decay=0.01,
+        clip_norm=1.0,
+    )
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         self.check_sizes()
-        if self.label_smoothing or self.class_weights != "none":
-            raise InputError(
-                "--label-smoothing and --class-weights are for one label per example; "
-                "pre-training has one per hidden word, leave them out"
-            )
         if self.short < 8:
-            raise InputError(f"--short must be at least 8, got {self.short}")
+            raise InputError(f"`short` must be at least 8, got {self.short}")
         if not 0 <= self.gist < math.inf:
-            raise InputError(f"--gist must be a number from 0 on, got {self.gist}")
+            raise InputError(f"`gist` must be a number from 0 on, got {self.gist}")
         if not 0 <= self.latent <= 1:
-            raise InputError(f"--latent must be a share from 0 to 1, got {self.latent}")
+            raise InputError(f"`latent` must be a share from 0 to 1, got {self.latent}")
         if not self.text:
-            raise InputError("--text names nothing to learn from")
+            raise InputError("`text` names nothing to learn from")
         # Files must be found again from any folder.
         names = (name if name in SETS else str(Path(name).resolve()) for name in self.text)
         object.__setattr__(self, "text", tuple(names))
@@ -113,7 +123,7 @@ class Recipe(Sizes, Settings, Experiment[BertPretraining, Corpus]):
     def data(self, folder: Path | None) -> Corpus:
         train, validation, test = parts(documents(self.text, folder), self.seed)
         known = (text for document in train + validation for text in document)  # for every seed
-        pieces = train_wordpiece(known, self.pieces, self.length)
+        pieces = train_wordpiece(known, self.vocab_size, self.max_length)
         read = encoded(train, pieces)
         return Corpus(
             train=self.pairs(read, pieces, self.seed, self.short),
@@ -128,13 +138,13 @@ class Recipe(Sizes, Settings, Experiment[BertPretraining, Corpus]):
         """For a part of the width, or as much of it as so few documents can tell."""
         words = [[n for text in document for n in text if n >= len(SPECIAL)] for document in read]
         words = [document for document in words if document]
-        some = min(max(1, round(self.latent * self.width)), len(words), symbols)
+        some = min(max(1, round(self.latent * self.hidden_size)), len(words), symbols)
         return latent_semantics(words, symbols, some, self.seed)
 
     def pairs(self, tokens: list[Tokens], pieces: WordPiece, seed: int, short: int = 0) -> Split:
         """Rows [CLS] a [SEP] b [SEP], and whether b follows a; most may be `short`."""
-        longest = self.length - MARKS
-        if 0 < short < self.length and len(tokens) >= 2 * LONG:
+        longest = self.max_length - MARKS
+        if 0 < short < self.max_length and len(tokens) >= 2 * LONG:
             most = [document for k, document in enumerate(tokens) if k % LONG]
             found = sentence_pairs(most, short - MARKS, seed)
             found += sentence_pairs(tokens[::LONG], longest, seed)
@@ -143,42 +153,45 @@ class Recipe(Sizes, Settings, Experiment[BertPretraining, Corpus]):
         rows, _, labels = packed(found, longest, pieces.cls, pieces.sep)
         return Split(rows, labels)
 
-    def facts(self, data: Corpus) -> Facts:
+    def summarize(self, data: Corpus) -> DataSummary:
         examples = {name: len(getattr(data, name).x) for name in SPLITS}
-        return Facts(Task((len(pieces_of(data)),)), examples, data.notes, data.encoder)
+        sizes = (len(wordpiece_of(data)),)
+        return DataSummary(
+            vocab_sizes=sizes, examples=examples, remarks=data.notes, encoder=data.encoder
+        )
 
-    def model(self, task: Task) -> BertPretraining:
-        (symbols,) = task.shape
-        return BertPretraining(self.bert(symbols, self.dropout))
+    def model(self, summary: DataSummary) -> BertPretraining:
+        return BertPretraining(self.bert(summary.vocab_size, self.dropout))
 
-    def learn(
-        self, model: BertPretraining, data: Corpus, folder: Path | None, device: str
-    ) -> Generator[Progress]:
+    def initialize(self, model: nn.Module, data: Corpus) -> None:
+        assert isinstance(model, BertPretraining)
         model.bert.look_around()
         if self.latent:
             model.bert.begin_with(LOUD * data.meanings)
-        train, validation = arrays(data.train), arrays(data.validation)
-        guessing, objective = self.guessing(model, data), guessing_objective(self.gist)
-        return fit(
-            guessing, train, validation, self, objective, folder, device, lengths(data.train.x)
-        )
 
-    def guessing(self, model: BertPretraining, data: Corpus) -> Guessing:
-        """All tasks at once; which words are rare, the training texts say."""
-        pieces = pieces_of(data)
-        return Guessing(model, pieces, rarity(data.train.x, len(pieces), len(SPECIAL)))
+    def task(self, data: Corpus) -> Task:
+        return masked_lm_task(self.gist)
 
-    def measure(self, model: BertPretraining, data: Corpus) -> Figures:
+    def source(self, split: Split) -> BucketedSequences:
+        return BucketedSequences(tuple(split), lengths=lengths(split.x))
+
+    def network(self, model: nn.Module, data: Corpus) -> MaskedLM:
+        """All tasks at once; the training texts say which words are rare."""
+        assert isinstance(model, BertPretraining)
+        pieces = wordpiece_of(data)
+        return MaskedLM(model, pieces, rarity(data.train.x, len(pieces), len(SPECIAL)))
+
+    def evaluate(self, predictions: Predictions) -> Metrics:
         """Of the training rows, as many as there are to validate."""
-        guessing, objective = self.guessing(model, data), guessing_objective(self.gist)
-        few = len(data.validation.x)
-        some = data.train.x[:few], data.train.y[:few]
-        rows = {name: arrays(getattr(data, name)) for name in SPLITS} | {"train": some}
-        return {name: evaluate(guessing, part, objective) for name, part in rows.items()}
+        data = predictions.data
+        network, few = self.network(predictions.model, data), len(data.validation.x)
+        splits = {name: tuple(getattr(data, name)) for name in SPLITS}
+        splits["train"] = tuple(t[:few] for t in data.train)
+        return {name: evaluate(network, part, self.task(data)) for name, part in splits.items()}
 
-    def compare(self, data: Corpus) -> dict[str, Figures]:
+    def baselines(self, data: Corpus) -> dict[str, Metrics]:
         """What the frequency of words alone can do."""
-        symbols = len(pieces_of(data))
+        symbols = len(wordpiece_of(data))
         x, y, test = data.train.x, data.test.y.double(), data.test.x
         counts = x[x >= len(SPECIAL)].bincount(minlength=symbols).double() + 1
         log_p = (counts / counts.sum()).log()
@@ -193,27 +206,30 @@ class Recipe(Sizes, Settings, Experiment[BertPretraining, Corpus]):
         }
         return {"the most frequent": {"test": found}}
 
-    def texts(self, model: BertPretraining, data: Corpus) -> dict[str, str]:
-        """Some blanks and what the model writes into them."""
-        pieces = pieces_of(data)
-        fitting = [t for t in self.blanks(data) if len(pieces.encode(t)) + 2 <= self.length]
+    def texts(self, predictions: Predictions) -> dict[str, str]:
+        """Some blanks and how the model fills them."""
+        model, data = predictions.model, predictions.data
+        assert isinstance(model, BertPretraining)
+        pieces = wordpiece_of(data)
+        fitting = [t for t in self.blanks(data) if len(pieces.encode(t)) + 2 <= self.max_length]
         return {"blanks": "\n\n".join(filled(t, fill(model, pieces, t)) for t in fitting)}
 
     def blanks(self, data: Corpus) -> Sequence[str]:
         """Sentences with a gap: our own for our own texts, those of the test for others."""
         if set(self.text) <= set(SETS):
             return BLANKS
-        pieces = pieces_of(data)
+        pieces = wordpiece_of(data)
         rows = [row[1 : row.index(pieces.sep)] for row in data.test.x[: len(BLANKS)].tolist()]
         return [
             pieces.decode([*r[: len(r) // 2], pieces.mask, *r[len(r) // 2 + 1 :]]) for r in rows
         ]
 
     def answer_texts(
-        self, model: nn.Module, texts: Sequence[str], pieces: WordPiece
+        self, model: nn.Module, texts: Sequence[str], summary: DataSummary
     ) -> list[dict[str, Any]]:
         """Five words for every blank."""
-        assert isinstance(model, BertPretraining)
+        pieces = summary.encoder
+        assert isinstance(model, BertPretraining) and isinstance(pieces, WordPiece)
         return [
             {"input": text, "blank": number, "prediction": word, "probability": p}
             for text in texts
@@ -221,12 +237,14 @@ class Recipe(Sizes, Settings, Experiment[BertPretraining, Corpus]):
             for word, p in guesses
         ]
 
-    def pictures(self, model: BertPretraining, data: Corpus) -> "dict[str, Figure]":
+    def figures(self, predictions: Predictions) -> "dict[str, Figure]":
         from chainrule.plots.attention import positional
 
+        model, data = predictions.model, predictions.data
+        assert isinstance(model, BertPretraining)
         positions = model.bert.positions.weight.numpy(force=True)
         return {
-            "attention": attention_picture(model.bert, pieces_of(data), [self.blanks(data)[0]]),
+            "attention": attention_figure(model.bert, wordpiece_of(data), [self.blanks(data)[0]]),
             "positions": positional(positions, "learned positions"),
         }
 

@@ -14,32 +14,30 @@ from torch import nn
 
 from chainrule.data.datasets import cifar10
 from chainrule.data.splits import Splits
-from chainrule.learning.augmentation import compose, horizontal_flip, random_crop
-from chainrule.learning.tasks import Objective
+from chainrule.learning.augmentation import Augment, compose, horizontal_flip, random_crop
 from chainrule.nn.standardized import Standardized
-from chainrule.recipes.families.vit import Looking
-from chainrule.runs.recipe import Task, objective_of
+from chainrule.recipes.families.vit import ViTRecipe
+from chainrule.runs.recipe import DataSummary
+from chainrule.training import Settings
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe(Looking):
+class Recipe(ViTRecipe):
     """64 patches of 4 × 4 pixels → 6 blocks of 4 heads, 96 wide → 10 logits."""
 
-    notes: ClassVar[str] = "J 6.6"
+    reference: ClassVar[str] = "J 6.6"
 
-    width: int = 96
-    depth: int = 6
+    hidden_size: int = 96
+    num_layers: int = 6
     padding: int = 4
     """Largest shift in pixels."""
-    epochs: int = 14
-    learning_rate: float = 7e-4
+    settings: Settings = replace(ViTRecipe.settings, epochs=14, learning_rate=7e-4)
 
     def data(self, folder: Path | None) -> Splits:
         return cifar10.load(folder, self.seed)
 
-    def model(self, task: Task) -> nn.Module:
-        return Standardized(super().model(task), cifar10.MEAN, cifar10.SPREAD)
+    def model(self, summary: DataSummary) -> nn.Module:
+        return Standardized(super().model(summary), cifar10.MEAN, cifar10.SPREAD)
 
-    def objective(self, data: Splits) -> Objective:
-        augment = compose(random_crop(self.padding), horizontal_flip())
-        return replace(objective_of(data), augment=augment)
+    def augmentation(self) -> Augment:
+        return compose(random_crop(self.padding), horizontal_flip())

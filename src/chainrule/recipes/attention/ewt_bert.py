@@ -10,7 +10,7 @@ Devlin, Chang, Lee and Toutanova (2019). Notes: J 6.5 (part-of-speech tagging).
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -26,12 +26,13 @@ from chainrule.data.splits import Split, Splits
 from chainrule.data.text.vocabulary import padded
 from chainrule.data.text.wordpiece import WordPiece
 from chainrule.errors import InputError
-from chainrule.learning.tasks import Objective
+from chainrule.learning.metrics import ACCURACY
+from chainrule.learning.tasks import Task
 from chainrule.models.attention.bert_tagger import BertTagger
-from chainrule.recipes.families.bert import attention_picture, pieces_of
-from chainrule.recipes.families.fine_tuning import FineTuned
-from chainrule.runs.recipe import Figures, Task
-from chainrule.training import outputs
+from chainrule.recipes.families.bert import attention_figure, wordpiece_of
+from chainrule.recipes.families.fine_tuning import SEVERAL_LABELS, FineTuningRecipe
+from chainrule.runs.recipe import DataSummary, Metrics, Predictions
+from chainrule.training import Settings, outputs
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -40,14 +41,13 @@ SHOWN = "They refuse to permit us to obtain the refuse permit ."
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe(FineTuned):
+class Recipe(FineTuningRecipe):
     """Pieces of words → BERT → a tag where a word begins."""
 
-    notes: ClassVar[str] = "J 6.5"
-    one_label: ClassVar[bool] = False
+    reference: ClassVar[str] = "J 6.5"
+    unsupported: ClassVar[Mapping[str, str]] = SEVERAL_LABELS
 
-    epochs: int = 8
-    batch_size: int = 32
+    settings: Settings = replace(FineTuningRecipe.settings, epochs=8, batch_size=32)
 
     def data(self, folder: Path | None) -> Splits:
         parts = ewt.sentences(folder)
@@ -55,44 +55,45 @@ class Recipe(FineTuned):
         train, validation, test = (split(part, pieces) for part in parts.values())
         return Splits(train, validation, test, ewt.TAGS, pieces)
 
-    def objective(self, data: Splits) -> Objective:
+    def task(self, data: Splits) -> Task:
         """A batch counts by its words, of which batches of short sentences have few."""
         mean = (data.train.y > 0).sum(1).double().mean().item()
         return replace(TAGGING, training_loss=lambda output, y: surprise(output, y) / mean)
 
-    def model(self, task: Task) -> nn.Module:
-        (symbols,) = task.shape
-        return BertTagger(self.bert(symbols, self.dropout), task.outputs)
+    def model(self, summary: DataSummary) -> nn.Module:
+        return BertTagger(self.bert(summary.vocab_size, self.dropout), summary.outputs)
 
-    def compare(self, data: Splits) -> dict[str, Figures]:
+    def baselines(self, data: Splits) -> dict[str, Metrics]:
         """Also each first piece's commonest tag, wherever it stands."""
-        return super().compare(data) | {"the commonest tag of a piece": commonest(data)}
+        return super().baselines(data) | {"the commonest tag of a piece": commonest(data)}
 
-    def pictures(self, model: nn.Module, data: Splits) -> "dict[str, Figure]":
+    def figures(self, predictions: Predictions) -> "dict[str, Figure]":
         from chainrule.plots.predictions import confusion_matrix
         from chainrule.runs.pictures import counts
 
+        model, data = predictions.model, predictions.data
         assert isinstance(model, BertTagger)
         y = data.test.y
-        found = tagged(outputs(self.reader(model), (data.test.x,)))[y > 0]
+        found = tagged(predictions.outputs("test"))[y > 0]
         table = counts(y[y > 0] - 1, found - 1, len(ewt.TAGS) - 1)
         wrong = f"test: {int((found != y[y > 0]).sum())} of {len(found)} words wrong"
         return {
             "confusion": confusion_matrix(table, ewt.TAGS[1:], wrong),
-            "attention": attention_picture(model.bert, pieces_of(data), [SHOWN]),
+            "attention": attention_figure(model.bert, wordpiece_of(data), [SHOWN]),
         }
 
     def answer_texts(
-        self, model: nn.Module, texts: Sequence[str], pieces: WordPiece
+        self, model: nn.Module, texts: Sequence[str], summary: DataSummary
     ) -> list[dict[str, Any]]:
         """A row for each word."""
-        rows = []
+        rows, pieces = [], summary.encoder
+        assert isinstance(pieces, WordPiece)
         for number, text in enumerate(texts, 1):
             words = ewt.cut(text)
             if not words:
                 raise InputError(f"expected words, got {text!r}")
             x, y = split([Sentence(words, [1] * len(words), text, 1)], pieces)
-            logits = outputs(self.reader(model), (x,))[y > 0][:, 1:]
+            logits = outputs(self.network_for(model), (x,))[y > 0][:, 1:]
             for word, p in zip(words, logits.softmax(1), strict=True):
                 named = dict(zip(ewt.TAGS[1:], p.tolist(), strict=True))
                 best = max(named, key=named.__getitem__)
@@ -148,16 +149,16 @@ def accuracy(output: Float[Tensor, "n steps tags"], y: Int[Tensor, "n steps"]) -
     return (tagged(output) == y)[y > 0].double().mean().item()
 
 
-TAGGING = Objective(per_word, {"accuracy": accuracy})
+TAGGING = Task("tagging", per_word, (ACCURACY.computed_by(accuracy),))
 
 
-def commonest(data: Splits) -> Figures:
+def commonest(data: Splits) -> Metrics:
     """The tag that a first piece has most often in training; NOUN for one never seen."""
     seen: dict[int, Counter[int]] = {}
     words = data.train.y > 0
     for piece, tag in zip(data.train.x[words].tolist(), data.train.y[words].tolist(), strict=True):
         seen.setdefault(piece, Counter())[tag] += 1
-    table = torch.full((len(pieces_of(data)),), ewt.TAGS.index("NOUN"))
+    table = torch.full((len(wordpiece_of(data)),), ewt.TAGS.index("NOUN"))
     for piece, tags in seen.items():
         table[piece] = tags.most_common(1)[0][0]
     x, y = data.test

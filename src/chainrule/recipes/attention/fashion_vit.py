@@ -13,28 +13,27 @@ from typing import ClassVar
 
 from chainrule.data.datasets import fashion_mnist
 from chainrule.data.splits import Splits
-from chainrule.learning.augmentation import compose, cutout, horizontal_flip
-from chainrule.learning.tasks import Objective
-from chainrule.recipes.families.vit import Looking
-from chainrule.runs.recipe import Published, objective_of
+from chainrule.learning.augmentation import Augment, compose, cutout, horizontal_flip
+from chainrule.recipes.families.vit import ViTRecipe
+from chainrule.runs.recipe import Published
+from chainrule.training import Settings
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe(Looking):
+class Recipe(ViTRecipe):
     """49 patches of 4 × 4 pixels → 4 blocks of 4 heads, 64 wide → 10 logits."""
 
-    notes: ClassVar[str] = "J 6.6"
+    reference: ClassVar[str] = "J 6.6"
     published: ClassVar[tuple[Published, ...]] = (
         Published("test error", 0.103, "Xiao et al. (2017), support vectors"),
     )
 
-    epochs: int = 32
-    learning_rate: float = 1e-3
     hole: int = 8
     """Pixels along each side of the square that is blotted out of a training image."""
+    settings: Settings = replace(ViTRecipe.settings, epochs=32, learning_rate=1e-3)
 
     def data(self, folder: Path | None) -> Splits:
         return fashion_mnist.load(folder, self.seed)
 
-    def objective(self, data: Splits) -> Objective:
-        return replace(objective_of(data), augment=compose(horizontal_flip(), cutout(self.hole)))
+    def augmentation(self) -> Augment:
+        return compose(horizontal_flip(), cutout(self.hole))

@@ -10,7 +10,7 @@ same network from random weights is trained beside: 85.7 % of the test are right
 Devlin, Chang, Lee and Toutanova (2019). Notes: J 6.5 (sentiment classification).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -21,9 +21,10 @@ from chainrule.data.datasets import imdb
 from chainrule.data.splits import Split, Splits, draw
 from chainrule.errors import InputError
 from chainrule.models.attention.bert_classifier import BertClassifier
-from chainrule.recipes.families.bert import ByLength, attention_picture, pieces_of
-from chainrule.recipes.families.fine_tuning import FineTuned
-from chainrule.runs.recipe import Task
+from chainrule.recipes.families.bert import attention_figure, wordpiece_of
+from chainrule.recipes.families.fine_tuning import FineTuningRecipe
+from chainrule.runs.recipe import DataSummary, Predictions
+from chainrule.training import Settings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -33,26 +34,26 @@ SHOWN = "the story is thin , but the actors make it worth seeing ."
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe(FineTuned):
+class Recipe(FineTuningRecipe):
     """Windows of tokens → BERT → the mean vector of their [CLS] → praise or not."""
 
-    notes: ClassVar[str] = "J 6.5"
+    reference: ClassVar[str] = "J 6.5"
+    data_fields: ClassVar[tuple[str, ...]] = ("labeled", "windows", "max_length", "vocab_size")
 
     labeled: int = 1000
     """Training reviews whose labels are known."""
     windows: int = 8
     """Windows of `length` tokens in which a review is read, at most."""
-    learning_rate: float = 1e-4
-    epochs: int = 12
-    patience: int = 6
-    monitor: str = "accuracy"
+    settings: Settings = replace(
+        FineTuningRecipe.settings, learning_rate=1e-4, epochs=12, patience=6, monitor="accuracy"
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.labeled < 2:
-            raise InputError(f"--labeled must be at least 2, got {self.labeled}")
+            raise InputError(f"`labeled` must be at least 2, got {self.labeled}")
         if not 1 <= self.windows <= MOST:
-            raise InputError(f"--windows must be from 1 to {MOST}, got {self.windows}")
+            raise InputError(f"`windows` must be from 1 to {MOST}, got {self.windows}")
 
     def data(self, folder: Path | None) -> Splits:
         train, test = (
@@ -63,15 +64,15 @@ class Recipe(FineTuned):
         rest, held = draw(y, imdb.REVIEWS // 5, self.seed)
         if self.labeled > len(rest):
             raise InputError(
-                f"--labeled must be at most {len(rest)}, the training reviews there are, got "
+                f"`labeled` must be at most {len(rest)}, the training reviews there are, got "
                 f"{self.labeled}"
             )
         rest, held = (self.few(rows, y[rows]) for rows in (rest, held))
-        pieces = self.vocabulary(spoken(text) for text, _ in train)
-        pieces = pieces.of_length(1 + self.windows * (self.length - 1))  # one [CLS] for all
+        pieces = self.vocabulary(without_markup(text) for text, _ in train)
+        pieces = pieces.of_length(1 + self.windows * (self.max_length - 1))  # one [CLS] for all
 
         def split(rows: list[imdb.Review]) -> Split:
-            x = pieces.encode_texts([spoken(text) for text, _ in rows])
+            x = pieces.encode_texts([without_markup(text) for text, _ in rows])
             return Split(x, torch.tensor([label for _, label in rows]))
 
         known, checked = ([train[row] for row in rows.tolist()] for rows in (rest, held))
@@ -82,16 +83,16 @@ class Recipe(FineTuned):
         most = len(rows) - 2  # `draw` leaves one of each class
         return rows if self.labeled > most else rows[draw(y, self.labeled, self.seed)[1]]
 
-    def model(self, task: Task) -> nn.Module:
-        (symbols,) = task.shape
-        return BertClassifier(self.bert(symbols, self.dropout), task.outputs)
+    def model(self, summary: DataSummary) -> nn.Module:
+        return BertClassifier(self.bert(summary.vocab_size, self.dropout), summary.outputs)
 
-    def pictures(self, model: nn.Module, data: Splits) -> "dict[str, Figure]":
+    def figures(self, predictions: Predictions) -> "dict[str, Figure]":
+        model, data = predictions.model, predictions.data
         assert isinstance(model, BertClassifier)
-        drawn = super().pictures(ByLength(model), data)
-        return drawn | {"attention": attention_picture(model.bert, pieces_of(data), [SHOWN])}
+        attention = attention_figure(model.bert, wordpiece_of(data), [SHOWN])
+        return super().figures(predictions) | {"attention": attention}
 
 
-def spoken(text: str) -> str:
-    """Without the marks of line ends."""
+def without_markup(text: str) -> str:
+    """The text without the tags of line ends."""
     return text.replace("<br />", " ")

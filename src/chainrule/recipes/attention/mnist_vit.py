@@ -11,17 +11,16 @@ from typing import ClassVar
 
 from chainrule.data.datasets import mnist
 from chainrule.data.splits import Splits
-from chainrule.learning.augmentation import affine
-from chainrule.learning.tasks import Objective
-from chainrule.recipes.families.vit import Looking
-from chainrule.runs.recipe import objective_of
+from chainrule.learning.augmentation import Augment, affine
+from chainrule.recipes.families.vit import ViTRecipe
+from chainrule.training import Settings
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe(Looking):
+class Recipe(ViTRecipe):
     """49 patches of 4 × 4 pixels → 4 blocks of 4 heads, 64 wide → 10 logits."""
 
-    notes: ClassVar[str] = "J 6.6"
+    reference: ClassVar[str] = "J 6.6"
 
     degrees: float = 10.0
     """Largest turn."""
@@ -29,11 +28,10 @@ class Recipe(Looking):
     """Largest change of size."""
     shift: float = 0.07
     """Largest shift, as a share of the frame."""
-    epochs: int = 15
-    learning_rate: float = 2e-3
+    settings: Settings = replace(ViTRecipe.settings, epochs=15, learning_rate=2e-3)
 
     def data(self, folder: Path | None) -> Splits:
         return mnist.load(folder, self.seed)
 
-    def objective(self, data: Splits) -> Objective:
-        return replace(objective_of(data), augment=affine(self.degrees, self.scaling, self.shift))
+    def augmentation(self) -> Augment:
+        return affine(self.degrees, self.scaling, self.shift)

@@ -3,35 +3,35 @@
 Four blocks of four heads, 128 wide, that look back on 64 characters; 2,000 steps on twelve random
 passages each. The published 1.88 is the loss of the last tenth of the text, here `last_tenth`. Two
 things differ: maps have biases, as in GPT-2, and the rate is four times as large and goes down to
-nothing in the end. The published rate is --learning-rate 1e-3 --last-rate 0.1.
+nothing in the end. The published rate is --learning-rate 1e-3 --final-rate 0.1.
 Radford et al. (2018); Karpathy (2022), nanoGPT. Notes: J 6.4, L "Transformer Impact".
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
 from chainrule.data.datasets import tiny_shakespeare
 from chainrule.data.splits import Splits
-from chainrule.models.attention.gpt import GPT
-from chainrule.recipes.families.gpt import WithContext
+from chainrule.recipes.families.gpt import GPTRecipe
 from chainrule.recipes.families.language_model import with_last_tenth
-from chainrule.runs.recipe import Figures, Published
+from chainrule.runs.recipe import Metrics, Predictions, Published
+from chainrule.training import Settings
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe(WithContext):
+class Recipe(GPTRecipe):
     """64 characters → 4 blocks of 4 heads, 128 wide → their next ones."""
 
-    notes: ClassVar[str] = "J 6.4, L 'Transformer Impact'"
+    reference: ClassVar[str] = "J 6.4, L 'Transformer Impact'"
     published: ClassVar[tuple[Published, ...]] = (
         Published("validation last_tenth", 1.88, "Karpathy (2022), nanoGPT on a CPU"),
     )
 
-    learning_rate: float = 4e-3
+    settings: Settings = replace(GPTRecipe.settings, learning_rate=4e-3)
 
     def data(self, folder: Path | None) -> Splits:
         return tiny_shakespeare.load(folder, self.seed)
 
-    def measure(self, model: GPT, data: Splits) -> Figures:
-        return with_last_tenth(super().measure(model, data))
+    def evaluate(self, predictions: Predictions) -> Metrics:
+        return with_last_tenth(super().evaluate(predictions))

@@ -10,8 +10,8 @@ Beside it stand the commonest place of an answer and, with --from, the network f
 Devlin, Chang, Lee and Toutanova (2019), section 4.2; SQuAD 1.1. Notes: J 6.5 (question answering).
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -24,12 +24,12 @@ from chainrule.data.splits import Split, Splits
 from chainrule.data.text.wordpiece import SEP, WordPiece
 from chainrule.errors import InputError
 from chainrule.learning.losses import pixel_cross_entropy
-from chainrule.learning.metrics import pixel_accuracy
+from chainrule.learning.metrics import METRICS
 from chainrule.learning.span_scores import exact_match, token_f1
-from chainrule.learning.tasks import Objective
+from chainrule.learning.tasks import Task
 from chainrule.models.attention.bert_questions import BertQuestions
-from chainrule.recipes.families.bert import ByLength, attention_picture, pieces_of
-from chainrule.recipes.families.fine_tuning import FineTuned
+from chainrule.recipes.families.bert import TrimmedPadding, attention_figure, wordpiece_of
+from chainrule.recipes.families.fine_tuning import SEVERAL_LABELS, FineTuningRecipe
 from chainrule.recipes.families.span_qa import (
     Paired,
     Window,
@@ -40,19 +40,15 @@ from chainrule.recipes.families.span_qa import (
     rows,
     windows,
 )
-from chainrule.runs.recipe import SPLITS, Figures, Task
-from chainrule.training import outputs
+from chainrule.runs.recipe import SPLITS, DataSummary, Metrics, Predictions
+from chainrule.training import Settings, outputs
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SHOWN = ("who ran ?", "the cat sat on the mat , and the dog ran .")
 LISTED = 200  # test questions of the file of answers
-PLACES = Objective(
-    pixel_cross_entropy,
-    {"place_accuracy": pixel_accuracy},
-    greater=frozenset({"place_accuracy"}),
-)
+PLACES = Task("span prediction", pixel_cross_entropy, (METRICS["place_accuracy"],))
 
 
 @dataclass(frozen=True, repr=False)
@@ -64,21 +60,20 @@ class Passages(Splits):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe(FineTuned):
+class Recipe(FineTuningRecipe):
     """[CLS] question [SEP] passage [SEP] → BERT → where the answer begins, where it ends."""
 
-    notes: ClassVar[str] = "J 6.5"
-    one_label: ClassVar[bool] = False
+    reference: ClassVar[str] = "J 6.5"
+    unsupported: ClassVar[Mapping[str, str]] = SEVERAL_LABELS
 
     longest: int = 20
     """Tokens of an answer, at most."""
-    epochs: int = 2
-    batch_size: int = 32
+    settings: Settings = replace(FineTuningRecipe.settings, epochs=2, batch_size=32)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.longest < 1:
-            raise InputError(f"--longest must be at least 1, got {self.longest}")
+            raise InputError(f"`longest` must be at least 1, got {self.longest}")
 
     def data(self, folder: Path | None) -> Passages:
         asked = squad.questions(folder, self.seed)
@@ -95,43 +90,43 @@ class Recipe(FineTuned):
         )
         return Passages(train, validation, test, (), pieces, notes, asked, found)
 
-    def objective(self, data: Splits) -> Objective:
+    def task(self, data: Splits) -> Task:
         return PLACES
 
-    def model(self, task: Task) -> nn.Module:
-        (symbols,) = task.shape
-        return BertQuestions(self.bert(symbols, self.dropout))
+    def model(self, summary: DataSummary) -> nn.Module:
+        return BertQuestions(self.bert(summary.vocab_size, self.dropout))
 
-    def reader(self, model: nn.Module) -> nn.Module:
-        return ByLength(Paired(model, SEP), torch.finfo(torch.float32).min)
+    def network_for(self, model: nn.Module) -> nn.Module:
+        return TrimmedPadding(Paired(model, SEP), torch.finfo(torch.float32).min)
 
-    def measure(self, model: nn.Module, data: Splits) -> Figures:
+    def evaluate(self, predictions: Predictions) -> Metrics:
         """Of the training questions, as many as there are to validate."""
-        assert isinstance(data, Passages)
-        return {name: self.scores(model, data, name) for name in SPLITS}
+        return {name: self.scores(predictions, name) for name in SPLITS}
 
-    def scores(self, model: nn.Module, data: Passages, name: str) -> dict[str, float]:
+    def scores(self, predictions: Predictions, name: str) -> dict[str, float]:
+        data = predictions.data
         most = len(data.questions["validation" if name == "train" else name])
         asked = data.questions[name][:most]
         found = [window for window in data.windows[name] if window.question < most]
         x, y = (t[: len(found)] for t in getattr(data, name))
-        output = outputs(self.reader(model), (x,)).float()
+        output = outputs(self.network_for(predictions.model), (x,)).float()
         loss = pixel_cross_entropy(output, y).double().mean().item()
         texts = [text for text, _ in answered(output, found, asked, self.longest)]
         return {"loss": loss} | judged(texts, asked)
 
-    def compare(self, data: Splits) -> dict[str, Figures]:
+    def baselines(self, data: Splits) -> dict[str, Metrics]:
         """Also the place at which answers stand most often."""
         assert isinstance(data, Passages)
         span = commonest_span(data.questions["train"])
         found = {name: judged(always(span, asked), asked) for name, asked in data.questions.items()}
-        return super().compare(data) | {"the commonest place": found}
+        return super().baselines(data) | {"the commonest place": found}
 
-    def texts(self, model: nn.Module, data: Splits) -> dict[str, str]:
+    def texts(self, predictions: Predictions) -> dict[str, str]:
         """Test questions, the right answers, and the model's."""
-        assert isinstance(data, Passages)
+        data = predictions.data
         asked = data.questions["test"][:: max(1, len(data.questions["test"]) // LISTED)]
-        found = ask(self.reader(model), asked, pieces_of(data), self.longest)
+        network = self.network_for(predictions.model)
+        found = ask(network, asked, wordpiece_of(data), self.longest)
         lines = (
             f"{q.text}\n  right: {' / '.join(dict.fromkeys(a.text for a in q.answers))}\n"
             f"  found: {text} ({p:.1%})"
@@ -139,16 +134,18 @@ class Recipe(FineTuned):
         )
         return {"answers": "\n\n".join(lines)}
 
-    def pictures(self, model: nn.Module, data: Splits) -> "dict[str, Figure]":
+    def figures(self, predictions: Predictions) -> "dict[str, Figure]":
+        model, pieces = predictions.model, wordpiece_of(predictions.data)
         assert isinstance(model, BertQuestions)
-        return {"attention": attention_picture(model.bert, pieces_of(data), SHOWN)}
+        return {"attention": attention_figure(model.bert, pieces, SHOWN)}
 
     def answer_texts(
-        self, model: nn.Module, texts: Sequence[str], pieces: WordPiece
+        self, model: nn.Module, texts: Sequence[str], summary: DataSummary
     ) -> list[dict[str, Any]]:
         """For each "question | passage", the part of the passage that answers."""
-        asked = [parsed(text) for text in texts]
-        found = ask(self.reader(model), asked, pieces, self.longest)
+        asked, pieces = [parsed(text) for text in texts], summary.encoder
+        assert isinstance(pieces, WordPiece)
+        found = ask(self.network_for(model), asked, pieces, self.longest)
         return [
             {"input": question.text, "prediction": text, "probability": p}
             for question, (text, p) in zip(asked, found, strict=True)

@@ -5,7 +5,7 @@ until nothing moves. The denser memories of the chapter run beside it on the sam
 Notes: J 1.4.
 """
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -19,7 +19,15 @@ from chainrule.errors import InputError
 from chainrule.models.connectionism.dense_hopfield import DenseHopfield
 from chainrule.models.connectionism.exponential_hopfield import ExponentialHopfield
 from chainrule.models.connectionism.hopfield import Hopfield
-from chainrule.runs.recipe import SPLITS, Experiment, Figures, Task, one_step
+from chainrule.runs.recipe import (
+    SPLITS,
+    BaseRecipe,
+    DataSummary,
+    Metrics,
+    Predictions,
+    one_step,
+    only_gradients,
+)
 from chainrule.training import Progress
 
 if TYPE_CHECKING:
@@ -27,10 +35,12 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe(Experiment[Hopfield]):
+class Recipe(BaseRecipe):
     """64 units of ±1, one per pixel."""
 
-    notes: ClassVar[str] = "J 1.4"
+    reference: ClassVar[str] = "J 1.4"
+
+    unsupported: ClassVar[Mapping[str, str]] = only_gradients("stores patterns by Hebb's rule")
 
     seed: int = 0
     """Draws the flipped pixels."""
@@ -44,19 +54,21 @@ class Recipe(Experiment[Hopfield]):
     def data(self, folder: Path | None) -> Splits:
         return cued(prototypes(self.digits), self.digits, self.flipped, self.cues, self.seed)
 
-    def model(self, task: Task) -> Hopfield:
-        return Hopfield(task.inputs)
+    def model(self, summary: DataSummary) -> Hopfield:
+        return Hopfield(summary.inputs)
 
-    def learn(
+    def fit(
         self, model: Hopfield, data: Splits, folder: Path | None, device: str
     ) -> Generator[Progress]:
         model.store(data.train.x)
         yield one_step(recalled(model.recall, data, data.train), "stored by Hebb's rule")
 
-    def measure(self, model: Hopfield, data: Splits) -> Figures:
+    def evaluate(self, predictions: Predictions) -> Metrics:
+        model, data = predictions.model, predictions.data
+        assert isinstance(model, Hopfield)
         return {name: recalled(model.recall, data, getattr(data, name)) for name in SPLITS}
 
-    def compare(self, data: Splits) -> dict[str, Figures]:
+    def baselines(self, data: Splits) -> dict[str, Metrics]:
         cubic = DenseHopfield(data.train.x, degree=3)
         exponential = ExponentialHopfield(data.train.x)
         return {
@@ -64,9 +76,11 @@ class Recipe(Experiment[Hopfield]):
             "exponential memory": {"test": recalled(exponential.recall, data, data.test)},
         }
 
-    def pictures(self, model: Hopfield, data: Splits) -> "dict[str, Figure]":
+    def figures(self, predictions: Predictions) -> "dict[str, Figure]":
         from chainrule.plots.images import recalled_patterns
 
+        model, data = predictions.model, predictions.data
+        assert isinstance(model, Hopfield)
         rows = torch.arange(0, len(data.test.x), self.cues)
         cues = data.test.x[rows]
         stored = data.train.x[data.test.y[rows]]

@@ -3,20 +3,27 @@
 Also tells data that cannot be separated from data that need patience. Notes: J 1.2.
 """
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import torch
 from torch import Tensor
-from torch.nn.functional import one_hot
 
 from chainrule.data.datasets import blobs
 from chainrule.data.splits import Split, Splits
 from chainrule.models.connectionism.perceptron import Perceptron, margin
-from chainrule.runs.recipe import SPLITS, Experiment, Figures, Task, one_step
+from chainrule.runs.recipe import (
+    SPLITS,
+    BaseRecipe,
+    DataSummary,
+    Metrics,
+    Predictions,
+    one_step,
+    only_gradients,
+)
 from chainrule.training import Progress
 
 if TYPE_CHECKING:
@@ -24,43 +31,50 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe(Experiment[Perceptron]):
+class Recipe(BaseRecipe):
     """Points in the plane → one threshold unit."""
 
-    notes: ClassVar[str] = "J 1.2, algorithm 1 and theorem 1.3"
+    reference: ClassVar[str] = "J 1.2, algorithm 1 and theorem 1.3"
+
+    unsupported: ClassVar[Mapping[str, str]] = only_gradients("learns by the perceptron rule")
 
     seed: int = 0
     """Draws the validation split."""
     margin: float = 0.1
     """Distance γ of the nearest point from the hidden line."""
-    number: int = 500
+    num_examples: int = 500
     """Points in all."""
     passes: int = 1000
     """Upper limit of passes over the data."""
 
     def data(self, folder: Path | None) -> Splits:
-        return blobs.load(folder, self.seed, number=self.number, margin=self.margin)
+        return blobs.load(folder, self.seed, number=self.num_examples, margin=self.margin)
 
-    def model(self, task: Task) -> Perceptron:
-        return Perceptron(task.inputs, bias=False)
+    def model(self, summary: DataSummary) -> Perceptron:
+        return Perceptron(summary.inputs, bias=False)
 
-    def learn(
+    def fit(
         self, model: Perceptron, data: Splits, folder: Path | None, device: str
     ) -> Generator[Progress]:
         result = model.learn(*signed(data.train), passes=self.passes)
-        figures = error_and_margin(model, data.train)
+        metrics = error_and_margin(model, data.train)
         counted = {"mistakes": float(result.mistakes), "passes": float(result.passes)}
-        yield one_step(figures | counted, result.reason)
+        yield one_step(metrics | counted, result.reason)
 
-    def measure(self, model: Perceptron, data: Splits) -> Figures:
+    def evaluate(self, predictions: Predictions) -> Metrics:
+        model, data = predictions.model, predictions.data
+        assert isinstance(model, Perceptron)
         return {name: error_and_margin(model, getattr(data, name)) for name in SPLITS}
 
-    def probabilities(self, output: Tensor) -> Tensor:
-        """A threshold unit is always sure."""
-        return one_hot((output > 0).long(), 2).float()
+    def decode(self, output: Tensor, summary: DataSummary) -> list[dict[str, Any]]:
+        """A threshold unit has no probabilities."""
+        return [{"prediction": summary.classes[int(y > 0)]} for y in output.tolist()]
 
-    def pictures(self, model: Perceptron, data: Splits) -> "dict[str, Figure]":
+    def figures(self, predictions: Predictions) -> "dict[str, Figure]":
         from chainrule.plots.surfaces import decision_boundary
+
+        model, data = predictions.model, predictions.data
+        assert isinstance(model, Perceptron)
 
         def score(points: np.ndarray) -> np.ndarray:
             return points @ model.w.numpy() + model.b.numpy()

@@ -14,16 +14,16 @@ from chainrule.data.datasets import cifar10
 from chainrule.models.convolution.plain_network import PlainNetwork
 from chainrule.nn.standardized import Standardized
 from chainrule.recipes.convolution import cifar10_resnet20
-from chainrule.runs.recipe import Published, Task
+from chainrule.runs.recipe import DataSummary, Published
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe(cifar10_resnet20.Recipe):
     """20 layers, one after the other."""
 
-    notes: ClassVar[str] = "A 2.2, J 2.3"
+    reference: ClassVar[str] = "A 2.2, J 2.3"
     published: ClassVar[tuple[Published, ...]] = ()
 
-    def model(self, task: Task) -> nn.Module:
-        network = PlainNetwork(self.depth, task.outputs, task.shape[0])
+    def model(self, summary: DataSummary) -> nn.Module:
+        network = PlainNetwork(self.depth, summary.outputs, summary.shape[0])
         return Standardized(network, cifar10.MEAN, cifar10.SPREAD)

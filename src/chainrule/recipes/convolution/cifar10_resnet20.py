@@ -6,7 +6,7 @@ He et al. (2016), Deep Residual Learning; Smith and Topin (2018), Super-Converge
 Notes: J 2.3, A 2.2.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
@@ -14,18 +14,18 @@ from torch import nn
 
 from chainrule.data.datasets import cifar10
 from chainrule.data.splits import Splits
-from chainrule.learning.augmentation import compose, horizontal_flip, random_crop
-from chainrule.learning.tasks import Objective
+from chainrule.learning.augmentation import Augment, compose, horizontal_flip, random_crop
 from chainrule.models.convolution.resnet import ResNet
 from chainrule.nn.standardized import Standardized
-from chainrule.runs.recipe import Published, Task, Trained, objective_of
+from chainrule.runs.recipe import BaseRecipe, DataSummary, Published
+from chainrule.training import Settings
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe(Trained):
+class Recipe(BaseRecipe):
     """3 × 3 blocks of 16, 32 and 64 channels."""
 
-    notes: ClassVar[str] = "J 2.3, A 2.2"
+    reference: ClassVar[str] = "J 2.3, A 2.2"
     published: ClassVar[tuple[Published, ...]] = (
         Published("test error", 0.0875, "He et al. (2016), 160 epochs"),
     )
@@ -34,19 +34,16 @@ class Recipe(Trained):
     """Layers with weights: 6n + 2."""
     padding: int = 4
     """Largest shift in pixels."""
-    epochs: int = 20
-    optimizer: str = "nesterov"
-    schedule: str = "one-cycle"
-    learning_rate: float = 0.2
-    weight_decay: float = 3e-4
+    settings: Settings = Settings(
+        epochs=20, optimizer="nesterov", schedule="one-cycle", learning_rate=0.2, weight_decay=3e-4
+    )
 
     def data(self, folder: Path | None) -> Splits:
         return cifar10.load(folder, self.seed)
 
-    def model(self, task: Task) -> nn.Module:
-        network = ResNet.cifar(self.depth, task.outputs, task.shape[0])
+    def model(self, summary: DataSummary) -> nn.Module:
+        network = ResNet.cifar(self.depth, summary.outputs, summary.shape[0])
         return Standardized(network, cifar10.MEAN, cifar10.SPREAD)
 
-    def objective(self, data: Splits) -> Objective:
-        augment = compose(random_crop(self.padding), horizontal_flip())
-        return replace(objective_of(data), augment=augment)
+    def augmentation(self) -> Augment:
+        return compose(random_crop(self.padding), horizontal_flip())

@@ -5,7 +5,7 @@ convolutions has 89.7 % right. Xiao, Rasul and Vollgraf (2017), arXiv:1708.07747
 Notes: J 4.2, L "Tricks of the trade".
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
@@ -13,17 +13,17 @@ from torch import nn
 
 from chainrule.data.datasets import fashion_mnist
 from chainrule.data.splits import Splits
-from chainrule.learning.augmentation import compose, horizontal_flip, random_crop
-from chainrule.learning.tasks import Objective
+from chainrule.learning.augmentation import Augment, compose, horizontal_flip, random_crop
 from chainrule.models.convolution.cnn import CNN
-from chainrule.runs.recipe import Published, Task, Trained, objective_of
+from chainrule.runs.recipe import BaseRecipe, DataSummary, Published
+from chainrule.training import Settings
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe(Trained):
+class Recipe(BaseRecipe):
     """2 × 24, 2 × 48 and 2 × 96 kernels of 3 × 3 with batch normalization, then 10 logits."""
 
-    notes: ClassVar[str] = "J 4.2, L 'Tricks of the trade'"
+    reference: ClassVar[str] = "J 4.2, L 'Tricks of the trade'"
     published: ClassVar[tuple[Published, ...]] = (
         Published("test error", 0.103, "Xiao et al. (2017), support vectors"),
     )
@@ -34,22 +34,19 @@ class Recipe(Trained):
     """Share of features dropped after each stage."""
     padding: int = 2
     """Largest shift in pixels."""
-    epochs: int = 10
-    optimizer: str = "adamw"
-    schedule: str = "one-cycle"
-    learning_rate: float = 5e-3
-    weight_decay: float = 0.05
+    settings: Settings = Settings(
+        epochs=10, optimizer="adamw", schedule="one-cycle", learning_rate=5e-3, weight_decay=0.05
+    )
 
     def data(self, folder: Path | None) -> Splits:
         return fashion_mnist.load(folder, self.seed)
 
-    def model(self, task: Task) -> nn.Module:
-        channels, height, width = task.shape
+    def model(self, summary: DataSummary) -> nn.Module:
+        channels, height, width = summary.shape
         stages = [(number, number) for number in self.filters]
         return CNN(
-            (channels, height, width), stages, task.outputs, dropout=self.dropout, norm="batch"
+            (channels, height, width), stages, summary.outputs, dropout=self.dropout, norm="batch"
         )
 
-    def objective(self, data: Splits) -> Objective:
-        augment = compose(random_crop(self.padding), horizontal_flip())
-        return replace(objective_of(data), augment=augment)
+    def augmentation(self) -> Augment:
+        return compose(random_crop(self.padding), horizontal_flip())

@@ -14,28 +14,31 @@ from torch import nn
 from chainrule.data.datasets import mnist
 from chainrule.data.splits import Splits
 from chainrule.models.convolution.lenet import LeNet
-from chainrule.runs.recipe import Published, Task, Trained
+from chainrule.runs.recipe import BaseRecipe, DataSummary, Published
+from chainrule.training import Settings
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe(Trained):
+class Recipe(BaseRecipe):
     """6 and 16 kernels of 5 × 5, then 120-84-10."""
 
-    notes: ClassVar[str] = "J 4.2, A 2.1, L appendix"
+    reference: ClassVar[str] = "J 4.2, A 2.1, L appendix"
     published: ClassVar[tuple[Published, ...]] = (
         Published("test error", 0.0095, "LeCun et al. (1998)"),
     )
 
-    epochs: int = 5
-    batch_size: int = 64
-    optimizer: str = "adamw"
-    schedule: str = "one-cycle"
-    learning_rate: float = 4e-3
-    weight_decay: float = 0.05
+    settings: Settings = Settings(
+        epochs=5,
+        batch_size=64,
+        optimizer="adamw",
+        schedule="one-cycle",
+        learning_rate=4e-3,
+        weight_decay=0.05,
+    )
 
     def data(self, folder: Path | None) -> Splits:
         return mnist.load(folder, self.seed)
 
-    def model(self, task: Task) -> nn.Module:
-        channels, height, width = task.shape
-        return LeNet((channels, height, width), task.outputs)
+    def model(self, summary: DataSummary) -> nn.Module:
+        channels, height, width = summary.shape
+        return LeNet((channels, height, width), summary.outputs)

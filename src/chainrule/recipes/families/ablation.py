@@ -5,7 +5,7 @@ does; they are used by the variants that stop early and left alone by the others
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, TypeVar
@@ -17,13 +17,14 @@ from chainrule.data.readers.table_encoder import Number, TableEncoder
 from chainrule.data.splits import Split, Splits
 from chainrule.errors import InputError
 from chainrule.learning.metrics import error
-from chainrule.learning.tasks import TWO_CLASSES
+from chainrule.learning.tasks import BINARY
 from chainrule.models.feedforward.ensemble import Ensemble
-from chainrule.runs.recipe import Figures, Trained, arrays, task_of
+from chainrule.runs.configuration import Configuration
+from chainrule.runs.predictions import Metrics
 from chainrule.runs.run import build
-from chainrule.training import Progress, fit_many, outputs
+from chainrule.training import fit_many, outputs
 from chainrule.training.batched.run import k_folds
-from chainrule.tuning.cross_validation import alone, without_test
+from chainrule.tuning.cross_validation import without_test
 
 if TYPE_CHECKING:
     from chainrule.recipes.tricks.spam_tuned import Recipe
@@ -64,12 +65,13 @@ def prepared(data: Splits, transform: str, scaling: str) -> Splits:
     return replace(data, train=train, validation=validation, test=test, encoder=None)
 
 
-def worth(variant: "Recipe", data: Splits) -> Figures:
+def worth(variant: "Recipe", data: Splits) -> Metrics:
     """Cross-validated and test error at the variant's best rate, with their standard errors."""
     data = prepared(data, variant.transform, variant.scaling)
-    rates = RATES.get(variant.optimizer, ADAPTIVE)
-    tried = [replace(variant, learning_rate=rate) for rate in rates]
-    means = [fmean(errors) for errors in cross_validated([single(v) for v in tried], data)]
+    rates = RATES.get(str(variant.settings.optimizer), ADAPTIVE)
+    tried = [variant.changed(learning_rate=rate) for rate in rates]
+    single = [v.changed(members=1) for v in tried]
+    means = [fmean(errors) for errors in cross_validated(single, data)]
     best = tried[min(range(len(tried)), key=lambda i: (means[i], i))]
     (folds,) = cross_validated([best], data)
     runs = tested(best, data)
@@ -79,21 +81,16 @@ def worth(variant: "Recipe", data: Splits) -> Figures:
     }
 
 
-def single(variant: "Recipe") -> "Recipe":
-    """The variant with one member: rates are chosen by single networks."""
-    return replace(variant, members=1)
-
-
 def cross_validated(variants: "Sequence[Recipe]", data: Splits) -> list[list[float]]:
     """For every variant its error on each fold; all folds, members and variants in one program."""
-    first, pool = variants[0], without_test(data)
-    x, y = pool.rows
+    first, pool = variants[0], without_test(variants[0], data)
+    x, y = pool.data.train
     folds = k_folds(len(x), first.table_folds, first.seed)
     parts = [stop_early(learned, held, first.seed) for learned, held in folds]
-    crowd = [member(v, k) for v in variants for _ in folds for k in range(v.members)]
-    models = [build(each, pool.task) for each in crowd]
+    members = [member(v, k) for v in variants for _ in folds for k in range(v.members)]
+    models = [build(Configuration(each), pool.summary) for each in members]
     rows = [part for _ in variants for part in parts for _ in range(first.members)]
-    run(fit_many(models, (x, y), None, crowd, TWO_CLASSES, rows))
+    fit_many(models, (x, y), None, [each.settings for each in members], BINARY, rows)
     groups = chunks(models, first.members)
     found = [
         error(outputs(Ensemble(group), (x[held],)).float(), y[held])
@@ -112,9 +109,10 @@ def stop_early(learned: Tensor, held: Tensor, seed: int) -> tuple[Tensor, Tensor
 def tested(variant: "Recipe", data: Splits) -> list[float]:
     """The test error of every run: an ensemble, or each single network."""
     number = variant.repeats * (variant.members if variant.members > 1 else SINGLE)
-    crowd = [member(variant, k) for k in range(number)]
-    models = [build(each, task_of(data)) for each in crowd]
-    run(fit_many(models, arrays(data.train), arrays(data.validation), crowd, TWO_CLASSES))
+    members = [member(variant, k) for k in range(number)]
+    models = [build(Configuration(each), variant.summarize(data)) for each in members]
+    settings = [each.settings for each in members]
+    fit_many(models, tuple(data.train), tuple(data.validation), settings, BINARY)
     x, y = data.test
     return [
         error(outputs(Ensemble(group), (x,)).float(), y)
@@ -122,15 +120,9 @@ def tested(variant: "Recipe", data: Splits) -> list[float]:
     ]
 
 
-def member(variant: "Recipe", number: int) -> Trained:
+def member(variant: "Recipe", number: int) -> "Recipe":
     """One network with a start of its own."""
-    return replace(alone(variant), seed=variant.seed + number)
-
-
-def run(steps: Iterable[Progress]) -> None:
-    """To the end."""
-    for _ in steps:
-        pass
+    return variant.changed(seed=variant.seed + number, members=1)
 
 
 def chunks(values: Sequence[T], size: int) -> list[list[T]]:

@@ -1,4 +1,4 @@
-"""What pre-training and fine-tuning of BERT share: the sizes, texts by length, where it looks."""
+"""What pre-training and fine-tuning of BERT share: sizes, trimmed padding, attention pictures."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,41 +22,43 @@ AT_ONCE = 128  # texts measured together
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sizes:
+class BertSizes:
     """Those of a small BERT; fine-tuning takes the weights of one of the same sizes."""
 
-    length: int = 128
+    max_length: int = 128
     """Tokens of a text that are read at once."""
-    width: int = 192
-    """Numbers that stand for a token in its context."""
-    depth: int = 3
+    hidden_size: int = 192
+    """Entries of a token's vector."""
+    num_layers: int = 3
     """Blocks of attention and feed-forward network."""
-    heads: int = 6
+    num_heads: int = 6
     """Heads of attention in each block."""
 
     def check_sizes(self) -> None:
-        if self.length < 8:
-            raise InputError(f"--length must be at least 8, got {self.length}")
-        if min(self.width, self.depth, self.heads) < 1 or self.width % self.heads:
+        if self.max_length < 8:
+            raise InputError(f"`max_length` must be at least 8, got {self.max_length}")
+        sizes = self.hidden_size, self.num_layers, self.num_heads
+        if min(sizes) < 1 or self.hidden_size % self.num_heads:
             raise InputError(
-                "expected a depth and heads of 1 or more, and a --width that the heads share "
-                f"evenly, got depth {self.depth}, {self.heads} heads and width {self.width}"
+                "expected `num_layers` and `num_heads` of 1 or more, and a `hidden_size` that "
+                f"num_heads divides, got {self.num_layers}, {self.num_heads} and {self.hidden_size}"
             )
 
-    def bert(self, symbols: int, dropout: float) -> BERT:
-        return BERT(symbols, self.length, self.width, self.depth, self.heads, dropout)
+    def bert(self, vocab_size: int, dropout: float) -> BERT:
+        sizes = self.max_length, self.hidden_size, self.num_layers, self.num_heads
+        return BERT(vocab_size, *sizes, dropout)
 
 
-class ByLength(nn.Module):
-    """A model without the padding that no text of a batch needs; the answers are the same.
+class TrimmedPadding(nn.Module):
+    """A model without the padding that no text of a batch needs; the outputs are the same.
 
-    Measuring, texts of like length go together, few at a time. A model that answers for every token
-    answers `nothing` for padding.
+    In evaluation, texts of similar length go together, few at a time. A model with an output for
+    every token has `fill` as its output for padding.
     """
 
-    def __init__(self, model: nn.Module, nothing: float = 0.0):
+    def __init__(self, model: nn.Module, fill: float = 0.0):
         super().__init__()
-        self.model, self.nothing = model, nothing
+        self.model, self.fill = model, fill
 
     def forward(self, tokens: Int[Tensor, "batch steps"]) -> Float[Tensor, "batch *outputs"]:
         if self.training or len(tokens) <= AT_ONCE:
@@ -66,17 +68,17 @@ class ByLength(nn.Module):
         return torch.cat(parts)[order.argsort()]
 
     def read(self, tokens: Tensor) -> Tensor:
-        found = self.model(shortened(tokens))
+        found = self.model(trimmed(tokens))
         if found.ndim < 3:
             return found
-        return F.pad(found, (0, 0, 0, tokens.shape[1] - found.shape[1]), value=self.nothing)
+        return F.pad(found, (0, 0, 0, tokens.shape[1] - found.shape[1]), value=self.fill)
 
 
 def lengths(tokens: Int[Tensor, "n length"]) -> Int[Tensor, " n"]:
     return (tokens != PADDING).sum(1)
 
 
-def shortened(tokens: Int[Tensor, "n length"]) -> Int[Tensor, "n shorter"]:
+def trimmed(tokens: Int[Tensor, "n length"]) -> Int[Tensor, "n shorter"]:
     """Without the columns that are padding in every row."""
     return tokens[:, : int(lengths(tokens).max())]
 
@@ -88,7 +90,7 @@ def segments(tokens: Int[Tensor, "n length"], sep: int) -> Int[Tensor, "n length
     return second.masked_fill(tokens == PADDING, 0)
 
 
-def attention_picture(bert: BERT, pieces: WordPiece, texts: Sequence[str]) -> "Figure":
+def attention_figure(bert: BERT, pieces: WordPiece, texts: Sequence[str]) -> "Figure":
     """Every layer and head on one text, or on a pair of them."""
     from chainrule.plots.attention import text_attention
 
@@ -99,7 +101,7 @@ def attention_picture(bert: BERT, pieces: WordPiece, texts: Sequence[str]) -> "F
     return text_attention(torch.stack([A[0] for A in maps.values()]).numpy(), names)
 
 
-def pieces_of(data: Splits) -> WordPiece:
+def wordpiece_of(data: Splits) -> WordPiece:
     """The vocabulary of the splits."""
     assert isinstance(data.encoder, WordPiece)
     return data.encoder

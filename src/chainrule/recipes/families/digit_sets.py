@@ -1,6 +1,6 @@
 """Shared by the recipes on sets of digits: the network behind the table of images."""
 
-from collections.abc import Generator
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -10,14 +10,12 @@ from torch import nn
 from chainrule.data.datasets import digit_sets
 from chainrule.data.datasets.digit_sets import LARGEST, DigitSets
 from chainrule.data.splits import Splits
-from chainrule.errors import InputError
-from chainrule.learning.metrics import mae, r2, rmse
-from chainrule.learning.tasks import NUMBERS, Objective
+from chainrule.learning.metrics import MAE, R2, RMSE
+from chainrule.learning.tasks import REGRESSION, Task
 from chainrule.models.convolution.cnn import CNN
-from chainrule.nn.indexed_images import Gallery
-from chainrule.runs.recipe import Figures, Trained
-from chainrule.runs.transfer import freeze, inherit
-from chainrule.training import Progress, outputs
+from chainrule.nn.indexed_images import IndexedImages
+from chainrule.runs.recipe import BaseRecipe, Predictions
+from chainrule.training import outputs
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -27,23 +25,18 @@ MEASURED = 500  # sets of each size
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfDigits(Trained):
+class DigitSetRecipe(BaseRecipe):
     """A network of sets of digit images that is trained on places in MNIST's table."""
 
+    unsupported: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        ("members", "teacher", "class_weights", "label_smoothing"), "a set has a number, no label"
+    )
     target: ClassVar[str] = "sum"
 
     filters: tuple[int, ...] = (8, 16)
     """Kernels of the convolution of each stage that sees a digit."""
     features: int = 32
     """Kinds between which a digit is shared out before the set is pooled."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.members > 1 or self.teacher:
-            raise InputError(
-                "--members and --teacher are for one label per image; sets of digits have a "
-                "number per set, leave them out"
-            )
 
     def data(self, folder: Path | None) -> Splits:
         return digit_sets.load(folder, self.seed, target=self.target)
@@ -56,36 +49,27 @@ class OfDigits(Trained):
         shares = CNN((1, 28, 28), self.filters, self.features, hidden=(128,), norm="batch")
         return nn.Sequential(shares, nn.Softmax(1))
 
-    def objective(self, data: Splits) -> Objective:
+    def task(self, data: Splits) -> Task:
         """The squared loss; the mean absolute error is what is asked for."""
-        return replace(NUMBERS, metrics={"mae": mae, "rmse": rmse, "r2": r2})
+        return replace(REGRESSION, metrics=(MAE, RMSE, R2))
 
-    def learn(
-        self, model: nn.Module, data: Splits, folder: Path | None, device: str
-    ) -> Generator[Progress]:
-        if self.start:
-            inherit(model, Path(self.start))
-        if self.freeze:
-            freeze(model, self.freeze)
-        plain = replace(self, start="", freeze="")
-        return Trained.learn(plain, hung(model, data), data, folder, device)
+    def network(self, model: nn.Module, data: Splits) -> nn.Module:
+        return with_images(model, data)
 
-    def measure(self, model: nn.Module, data: Splits) -> Figures:
-        return super().measure(hung(model, data), data)
-
-    def pictures(self, model: nn.Module, data: Splits) -> "dict[str, Figure]":
+    def figures(self, predictions: Predictions) -> "dict[str, Figure]":
         from chainrule.plots.robustness import error_by_size
 
+        data = predictions.data
         assert isinstance(data, DigitSets)
-        behind, errors = hung(model, data), []
+        network, errors = with_images(predictions.model, data), []
         for size in SIZES:
             x, y = digit_sets.of_size(data, size, MEASURED, self.target).test
-            errors.append((outputs(behind, (x,)).flatten() - y).abs().mean().item())
+            errors.append((outputs(network, (x,)).flatten() - y).abs().mean().item())
         drawn = error_by_size(SIZES, errors, LARGEST, f"{self.target} of the digits in a set")
-        return super().pictures(behind, data) | {"sizes": drawn}
+        return super().figures(predictions) | {"sizes": drawn}
 
 
-def hung(model: nn.Module, data: Splits) -> Gallery:
+def with_images(model: nn.Module, data: Splits) -> IndexedImages:
     """The model behind the images of its data."""
     assert isinstance(data, DigitSets)
-    return Gallery(model, data.images)
+    return IndexedImages(model, data.images)

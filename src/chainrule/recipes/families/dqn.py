@@ -1,28 +1,29 @@
 """What the recipes of deep Q-learning share: an arena to learn in, figures and pictures."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import torch
 from torch import Tensor, nn
 
 from chainrule.errors import InputError
 from chainrule.models.feedforward.mlp import MLP
-from chainrule.recipes.families.dqn_settings import DeepQSettings
+from chainrule.recipes.families.dqn_settings import DQNSettings
 from chainrule.recipes.families.dqn_training import (
     HORIZON,
     TEST,
     VALIDATION,
+    DQNTrainer,
     Make,
     Policy,
-    greedily,
-    learn,
+    greedy_policy,
     play,
 )
-from chainrule.runs.recipe import Experiment, Facts, Figures, Record, Task
-from chainrule.training import Progress
+from chainrule.runs.recipe import EVERYTHING, BaseRecipe, DataSummary, Metrics, Predictions
+from chainrule.training import Progress, Record
+from chainrule.training.loop import run
 from chainrule.training.randomness import mix
 
 if TYPE_CHECKING:
@@ -51,70 +52,87 @@ class Episode:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Playing(DeepQSettings, Experiment[nn.ModuleList, Arena]):
+class DQNRecipe(DQNSettings, BaseRecipe):
     """Agents with a network each; a recipe says in which arena they learn."""
 
-    def facts(self, data: Arena) -> Facts:
+    unsupported: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        EVERYTHING, "its agents learn by trial in an environment, not from a data set"
+    )
+
+    def summarize(self, data: Arena) -> DataSummary:
         examples = {
             "train": self.epochs * self.epoch_steps,
             "validation": self.episodes,
             "test": self.test_episodes,
         }
-        return Facts(Task((data.observations,), data.actions), examples)
+        return DataSummary((data.observations,), data.actions, examples=examples)
 
-    def network(self, task: Task) -> nn.Module:
+    def agent(self, summary: DataSummary) -> nn.Module:
         """One agent's values; recipes with another network say so here."""
-        return MLP(task.inputs, self.hidden, task.outputs)
+        return MLP(summary.inputs, self.hidden, summary.outputs)
 
-    def model(self, task: Task) -> nn.ModuleList:
-        return nn.ModuleList(self.network(task) for _ in range(self.agents))
+    def model(self, summary: DataSummary) -> nn.ModuleList:
+        return nn.ModuleList(self.agent(summary) for _ in range(self.agents))
 
-    def learn(
+    def fit(
         self, model: nn.ModuleList, data: Arena, folder: Path | None, device: str
     ) -> Generator[Progress]:
         if device not in ("auto", "cpu"):
-            raise InputError(f"deep Q-learning runs on the CPU; leave out --device {device}")
-        return learn(list(model), data.make, self, folder)
+            raise InputError(f"deep Q-learning runs on the CPU; leave out `device` {device}")
+        return run(DQNTrainer(list(model), data.make, self), folder)
 
-    def measure(self, model: nn.ModuleList, data: Arena) -> Figures:
-        policy = greedily(list(model))
+    def evaluate(self, predictions: Predictions) -> Metrics:
+        model, data = predictions.model, predictions.data
+        assert isinstance(model, nn.ModuleList)
+        policy = greedy_policy(list(model))
         return {
-            "validation": figures(self.returns(policy, data, VALIDATION)),
-            "test": figures(self.returns(policy, data, TEST)),
+            "validation": return_metrics(self.returns(policy, data, VALIDATION)),
+            "test": return_metrics(self.test_returns(predictions)),
         }
+
+    def test_returns(self, predictions: Predictions) -> Tensor:
+        """(agents, episodes) of the test, played once."""
+        model, data = predictions.model, predictions.data
+        assert isinstance(model, nn.ModuleList)
+        policy = greedy_policy(list(model))
+        return predictions.once("returns", lambda: self.returns(policy, data, TEST))
 
     def returns(self, policy: Policy, data: Arena, split: int) -> Tensor:
         """(agents, episodes) of a split, whose episodes are its own."""
         episodes = self.test_episodes if split == TEST else self.episodes
         return play(policy, data.make, self.agents, episodes, mix(self.seed, -1 - split))
 
-    def compare(self, data: Arena) -> dict[str, Figures]:
+    def baselines(self, data: Arena) -> dict[str, Metrics]:
         generator = torch.Generator().manual_seed(self.seed)
 
         def at_random(observation: Tensor) -> Tensor:
             shape = observation.shape[:-1]
             return torch.randint(len(data.actions), shape, generator=generator)
 
-        return {"random actions": {"test": figures(self.returns(at_random, data, TEST))}}
+        return {"random actions": {"test": return_metrics(self.returns(at_random, data, TEST))}}
 
-    def compare_model(self, model: nn.ModuleList, data: Arena) -> dict[str, Figures]:
+    def breakdown(self, predictions: Predictions) -> dict[str, Metrics]:
         """Every agent by itself, where there are several."""
-        if len(model) == 1:
+        found = self.test_returns(predictions)
+        if len(found) == 1:
             return {}
-        found = self.returns(greedily(list(model)), data, TEST)
-        return {f"agent {k + 1}": {"test": figures(row[None])} for k, row in enumerate(found)}
+        return {
+            f"agent {k + 1}": {"test": return_metrics(row[None])} for k, row in enumerate(found)
+        }
 
-    def curves(self, history: list[Record]) -> "Figure":
+    def curves(self, history: Sequence[Record]) -> "Figure":
         from chainrule.plots.environments import learning_band
 
         return learning_band(history, "return")
 
-    def episode(self, model: nn.ModuleList, data: Arena) -> Episode:
+    def episode(self, predictions: Predictions) -> Episode:
         """A greedy episode of the first agent, from the start that is drawn."""
-        return roll_out(model[0], data.make, mix(self.seed, -1 - ROLL_OUT))
+        model, make = predictions.model, predictions.data.make
+        assert isinstance(model, nn.ModuleList)
+        return roll_out(model[0], make, mix(self.seed, -1 - ROLL_OUT))
 
 
-def figures(returns: Tensor) -> dict[str, float]:
+def return_metrics(returns: Tensor) -> dict[str, float]:
     """Mean over all episodes, and their standard deviation."""
     return {"return": returns.mean().item(), "deviation": returns.std(correction=0).item()}
 
@@ -123,7 +141,7 @@ def figures(returns: Tensor) -> dict[str, float]:
 def roll_out(network: nn.Module, make: Make, seed: int) -> Episode:
     """One greedy episode, sight by sight."""
     generator = torch.Generator().manual_seed(seed)
-    worlds, policy = make(1, generator), greedily([network])
+    worlds, policy = make(1, generator), greedy_policy([network])
     start, seen = worlds.state(), [worlds.observation[0]]
     actions: list[int] = []
     earned = 0.0

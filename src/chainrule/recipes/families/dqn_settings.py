@@ -7,13 +7,13 @@ from chainrule.learning.schedules import SCHEDULES
 from chainrule.models.reinforcement.double_dqn import DoubleDQN
 from chainrule.models.reinforcement.dqn import DQN
 from chainrule.registry import unknown
-from chainrule.training.settings import check_numbers, flag
+from chainrule.training.settings import check_numbers
 
 METHODS: dict[str, type[DQN]] = {"dqn": DQN, "double-dqn": DoubleDQN}
 
 
 @dataclass(frozen=True, kw_only=True)
-class DeepQSettings:
+class DQNSettings:
     """How to act, remember and learn."""
 
     seed: int = 0
@@ -65,7 +65,7 @@ class DeepQSettings:
         check_numbers(self, LEAST)
         if self.memory < self.copies:
             raise InputError(
-                f"--memory must hold a step of every copy, {self.copies}, got {self.memory}"
+                f"`memory` must hold a step of every copy, {self.copies}, got {self.memory}"
             )
         check_shares(self)
         for what, name, known in (
@@ -76,14 +76,14 @@ class DeepQSettings:
                 raise InputError(unknown(what, name, list(known)))
 
 
-def check_shares(settings: DeepQSettings) -> None:
+def check_shares(settings: DQNSettings) -> None:
     """Discount and shares of random actions."""
     if not 0 <= settings.discount < 1:
-        raise InputError(f"--discount, γ, must lie in [0, 1), got {settings.discount}")
+        raise InputError(f"`discount`, γ, must lie in [0, 1), got {settings.discount}")
     for field in ("exploration", "epsilon"):
         value = getattr(settings, field)
         if not 0 <= value <= 1:
-            raise InputError(f"{flag(field)} is a share from 0 to 1, got {value}")
+            raise InputError(f"`{field}` is a share from 0 to 1, got {value}")
 
 
 LEAST = {

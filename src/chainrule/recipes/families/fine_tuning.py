@@ -1,118 +1,110 @@
-"""What the recipes that fine-tune BERT share: a pre-trained beginning, and the same without it.
+"""What the recipes that fine-tune BERT share: a pre-trained start, and the same network without it.
 
 With `--from RUN`, a run of `bert-pretrain` of the same sizes, its vocabulary is taken over and all
 weights but those of the new head; the network from random weights is trained on the same rows
 afterwards and reported beside. Without it, the vocabulary is learned from the task's own text.
 """
 
-from collections.abc import Generator, Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
 from torch import nn
 
-from chainrule.data.readers.encoders import encoder_from_json
-from chainrule.data.splits import Splits
+from chainrule.data.splits import Split, Splits
 from chainrule.data.text.wordpiece import WordPiece, train_wordpiece
 from chainrule.errors import InputError
-from chainrule.recipes.families.bert import ByLength, Sizes, lengths, pieces_of
-from chainrule.runs.recipe import SPLITS, Facts, Figures, Task, Trained, arrays
-from chainrule.training import Progress, evaluate, fit
+from chainrule.recipes.families.bert import BertSizes, TrimmedPadding, lengths, wordpiece_of
+from chainrule.runs.configuration import Configuration
+from chainrule.runs.recipe import SPLITS, BaseRecipe, DataSummary, Metrics, Predictions
+from chainrule.runs.run import Run, build
+from chainrule.training import Settings
+from chainrule.training.sources import BucketedSequences
 
 SCRATCH = "the same network from scratch"
+BUCKETED = dict.fromkeys(("members", "teacher"), "its batches are bucketed by length")
+SEVERAL_LABELS = BUCKETED | dict.fromkeys(
+    ("class_weights", "label_smoothing"), "an example has several labels"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
-class FineTuned(Sizes, Trained):
-    """A task says its data, its head and its objective."""
+class FineTuningRecipe(BertSizes, BaseRecipe):
+    """A task says its data, its head and what is minimized."""
 
-    one_label: ClassVar[bool] = True  # for each example, not for each word
+    data_fields: ClassVar[tuple[str, ...]] = ("max_length", "vocab_size")
+    unsupported: ClassVar[Mapping[str, str]] = BUCKETED
 
-    pieces: int = 8000
+    from_run: str = ""
+    """A run of bert-pretrain, whose vocabulary and weights this one starts from."""
+    vocab_size: int = 8000
     """Size of the vocabulary, where none is taken over."""
     dropout: float = 0.1
-    """Share of the units dropped in each step."""
-    batch_size: int = 16
-    optimizer: str = "adamw"
-    learning_rate: float = 5e-4
-    schedule: str = "warm-up-cosine"
-    weight_decay: float = 0.01
-    clip: float = 1.0
+    """Dropout rate of the network."""
+    settings: Settings = Settings(
+        batch_size=16,
+        optimizer="adamw",
+        learning_rate=5e-4,
+        schedule="warm-up-cosine",
+        weight_decay=0.01,
+        clip_norm=1.0,
+    )
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         self.check_sizes()
-        if self.members > 1 or self.teacher:
-            raise InputError("--members and --teacher do not go with sequences; leave them out")
-        if not self.one_label and (self.label_smoothing or self.class_weights != "none"):
-            raise InputError(
-                "--label-smoothing and --class-weights are for one label per example; "
-                "here each has several, leave them out"
-            )
+        if self.from_run:  # the run must find it from any folder
+            object.__setattr__(self, "from_run", str(Path(self.from_run).resolve()))
 
     def vocabulary(self, texts: Iterable[str]) -> WordPiece:
         """That of the pre-trained network, or one learned from the texts."""
-        if self.start:
-            return inherited(Path(self.start), self)
-        return train_wordpiece(texts, self.pieces, self.length)
+        if self.from_run:
+            return inherited_vocabulary(Path(self.from_run), self)
+        return train_wordpiece(texts, self.vocab_size, self.max_length)
 
-    def facts(self, data: Splits) -> Facts:
+    def summarize(self, data: Splits) -> DataSummary:
         examples = {name: len(getattr(data, name).x) for name in SPLITS}
-        task = Task((len(pieces_of(data)),), data.classes)
-        return Facts(task, examples, data.notes, data.encoder)
-
-    def reader(self, model: nn.Module) -> nn.Module:
-        """The model as it is trained and measured."""
-        return ByLength(model)
-
-    def learn(
-        self, model: nn.Module, data: Splits, folder: Path | None, device: str
-    ) -> Generator[Progress]:
-        from chainrule.runs.transfer import freeze, inherit
-
-        if self.start:
-            inherit(model, Path(self.start))
-        if self.freeze:
-            freeze(model, self.freeze)
-        train, validation = arrays(data.train), arrays(data.validation)
-        known = lengths(data.train.x)
-        reader, objective = self.reader(model), self.objective(data)
-        return fit(reader, train, validation, self, objective, folder, device, known)
-
-    def measure(self, model: nn.Module, data: Splits) -> Figures:
-        reader, objective = self.reader(model), self.objective(data)
-        return {name: evaluate(reader, arrays(getattr(data, name)), objective) for name in SPLITS}
-
-    def compare(self, data: Splits) -> dict[str, Figures]:
-        """The same network from random weights on the same rows, where this one had others."""
-        if not self.start:
-            return {}
-        from chainrule.runs.run import build
-
-        alone = replace(self, start="", freeze="")
-        model = build(alone, self.facts(data).task)
-        for _ in alone.learn(model, data, None, "cpu"):
-            pass
-        return {SCRATCH: alone.measure(model, data)}
-
-
-def inherited(run: Path, sizes: Sizes) -> WordPiece:
-    """The vocabulary of a run whose network has these sizes."""
-    from chainrule.runs.run import open_run, read_json
-
-    _, recipe = open_run(run)
-    if not isinstance(recipe, Sizes) or not (run / "model.safetensors").is_file():
-        raise InputError(
-            f"{run} is not a finished run of bert-pretrain or of a BERT tuned from one, which "
-            "--from needs; make one with: chainrule train bert-pretrain"
+        return DataSummary(
+            classes=data.classes,
+            vocab_sizes=(len(wordpiece_of(data)),),
+            examples=examples,
+            remarks=data.notes,
+            encoder=data.encoder,
         )
-    names = ("length", "width", "depth", "heads")
-    other = [name for name in names if getattr(recipe, name) != getattr(sizes, name)]
+
+    def network(self, model: nn.Module, data: Splits) -> nn.Module:
+        return self.network_for(model)
+
+    def network_for(self, model: nn.Module) -> nn.Module:
+        return TrimmedPadding(model)
+
+    def source(self, split: Split) -> BucketedSequences:
+        return BucketedSequences(tuple(split), lengths=lengths(split.x))
+
+    def baselines(self, data: Splits) -> dict[str, Metrics]:
+        """The same network from random weights on the same rows, where this one had others."""
+        if not self.from_run:
+            return {}
+        model = build(Configuration(self), self.summarize(data))
+        for _ in self.fit(model, data, None, "cpu"):
+            pass
+        return {SCRATCH: self.evaluate(Predictions(replace(self, from_run=""), model, data))}
+
+
+def inherited_vocabulary(folder: Path, sizes: BertSizes) -> WordPiece:
+    """The vocabulary of a run whose network has these sizes."""
+    run = Run.load(folder)
+    if not isinstance(run.recipe, BertSizes) or not (folder / "model.safetensors").is_file():
+        raise InputError(
+            f"{folder} is not a finished run of bert-pretrain or of a BERT tuned from one, which "
+            "`from_run` needs; make one with: chainrule train bert-pretrain"
+        )
+    names = ("max_length", "hidden_size", "num_layers", "num_heads")
+    other = [name for name in names if getattr(run.recipe, name) != getattr(sizes, name)]
     if other:
-        told = (f"the {name} {getattr(recipe, name)}" for name in other)
-        flags = (f"--{name} {getattr(recipe, name)}" for name in other)
-        raise InputError(f"the run in {run} has {', '.join(told)}; give {' '.join(flags)}")
-    found = encoder_from_json(read_json(run / "task.json")["encoder"])
-    assert isinstance(found, WordPiece)
-    return found.of_length(sizes.length)
+        wanted = (f"`{name}` {getattr(run.recipe, name)}" for name in other)
+        raise InputError(
+            f"the run in {folder} has other sizes than this one; set {', '.join(wanted)}"
+        )
+    assert isinstance(run.summary.encoder, WordPiece)
+    return run.summary.encoder.of_length(sizes.max_length)

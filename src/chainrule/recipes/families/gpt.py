@@ -1,21 +1,21 @@
-"""What the GPT recipes share: passages of a fixed length, and pictures of who listens to whom."""
+"""What the GPT recipes share: windows of a fixed length, and pictures of the attention."""
 
-from collections.abc import Generator
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from chainrule.data.splits import Split, Splits
+from chainrule.learning.tasks import LANGUAGE_MODELING, Task
 from chainrule.models.attention.gpt import GPT
 from chainrule.nn.attention import attention_maps
-from chainrule.recipes.families.language_model import BEFORE, READ, Language
-from chainrule.runs.recipe import Task
-from chainrule.training import Progress
-from chainrule.training.random_windows import PassageSettings, fit_passages, passage_loss
+from chainrule.recipes.families import language_model as lm
+from chainrule.runs.recipe import BaseRecipe, DataSummary, Metrics, Predictions
+from chainrule.training import Settings
+from chainrule.training.sources import RandomWindows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -25,55 +25,67 @@ VISIBLE = str.maketrans({" ": "·", "\n": "↵", "\t": "⇥"})
 
 
 @dataclass(frozen=True, kw_only=True)
-class WithContext(PassageSettings, Language[GPT]):
-    """The characters of a passage → the next one, at every place of it."""
+class GPTRecipe(BaseRecipe):
+    """The characters of a window → the next one, at every position of it."""
 
-    width: int = 128
-    """Numbers that stand for a character in every layer."""
-    depth: int = 4
-    """Blocks of attention and a small network."""
-    heads: int = 4
+    unsupported: ClassVar[Mapping[str, str]] = lm.UNSUPPORTED
+
+    context_length: int = 64
+    """Characters of a window, the most that a prediction can look back on."""
+    epoch_steps: int = 250
+    """Updates in one epoch, after which the validation text is measured."""
+    hidden_size: int = 128
+    """Entries of a character's vector in every layer."""
+    num_layers: int = 4
+    """Blocks of attention and feed-forward network."""
+    num_heads: int = 4
     """Heads of each attention."""
     dropout: float = 0.0
-    """Share of the embeddings and of every sublayer's outputs dropped in each step."""
-    batch_size: int = 12
-    """Passages per update."""
-    epochs: int = 8
-    last_rate: float = 0.0
-    optimizer: str = "adamw"
-    schedule: str = "warm-up-cosine"
-    weight_decay: float = 0.1
-    clip: float = 1.0
+    """Dropout rate of the embeddings and of every sublayer's outputs."""
+    settings: Settings = Settings(
+        batch_size=12,
+        epochs=8,
+        optimizer="adamw",
+        schedule="warm-up-cosine",
+        weight_decay=0.1,
+        clip_norm=1.0,
+        beta2=0.99,
+    )
 
-    def model(self, task: Task) -> GPT:
-        (symbols,) = task.shape
-        return GPT(symbols, self.context, self.width, self.depth, self.heads, self.dropout)
+    def summarize(self, data: Splits) -> DataSummary:
+        return lm.summarize(data)
 
-    def learn(
-        self, model: GPT, data: Splits, folder: Path | None, device: str
-    ) -> Generator[Progress]:
-        return fit_passages(model, tuple(data.train), tuple(data.validation), self, folder, device)
+    def model(self, summary: DataSummary) -> GPT:
+        sizes = self.hidden_size, self.num_layers, self.num_heads
+        return GPT(summary.vocab_size, self.context_length, *sizes, self.dropout)
 
-    def loss(self, model: GPT, text: Split) -> float:
-        return passage_loss(model, tuple(text), self.context)
+    def task(self, data: Splits) -> Task:
+        return LANGUAGE_MODELING
+
+    def source(self, split: Split) -> RandomWindows:
+        return RandomWindows(tuple(split), self.context_length, self.epoch_steps)
+
+    def evaluate(self, predictions: Predictions) -> Metrics:
+        return lm.losses(predictions)
+
+    def texts(self, predictions: Predictions) -> dict[str, str]:
+        return lm.samples(predictions)
 
     def nats(self, model: GPT, x: Tensor, y: Tensor) -> Tensor:
-        """Each after a whole context."""
-        passages = x.unfold(0, min(self.context, BEFORE, len(x)), 1)[-READ:]
-        logits = torch.cat([model(part)[:, -1] for part in passages.split(64)])
-        return F.cross_entropy(logits, y[-len(passages) :], reduction="none")
+        """-log p of the last characters, each after a whole context."""
+        windows = x.unfold(0, min(self.context_length, lm.BEFORE, len(x)), 1)[-lm.READ :]
+        logits = torch.cat([model(part)[:, -1] for part in windows.split(64)])
+        return F.cross_entropy(logits, y[-len(windows) :], reduction="none")
 
-    def pictures(self, model: GPT, data: Splits) -> "dict[str, Figure]":
+    def figures(self, predictions: Predictions) -> "dict[str, Figure]":
         from chainrule.plots.attention import positional, text_attention
 
-        text = [data.classes[number] for number in data.test.x[: BEFORE + READ].tolist()]
-        size = min(SHOWN, self.context, len(text))
-        line = "".join(text[:-size]).find("\n") + 1  # begin with a whole line, if there is one
-        x = data.test.x[line : line + size]
+        model = predictions.model
+        x, text = lm.attention_text(predictions.data, min(SHOWN, self.context_length))
         maps = torch.cat(list(attention_maps(model, x[None]).values()))
-        shown = [character.translate(VISIBLE) for character in text[line : line + size]]
-        learned = model.positions.weight.numpy(force=True)
-        return super().pictures(model, data) | {
+        shown = [character.translate(VISIBLE) for character in text]
+        return {
+            "surprise": lm.surprise_figure(predictions, self.nats),
             "attention": text_attention(maps.numpy(), shown),
-            "positions": positional(learned, "learned positions"),
+            "positions": positional(lm.positions_of(model), "learned positions"),
         }

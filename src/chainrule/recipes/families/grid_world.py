@@ -1,23 +1,26 @@
 """What the recipes on grid worlds share: the map's flags, exact figures, the drawn map."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import torch
 from torch import Tensor
 
 from chainrule.environments.grid_world import MAP, WAYS, GridWorld
 from chainrule.models.reinforcement.mdp import MDP, greedy
-from chainrule.runs.recipe import Facts, Task
+from chainrule.runs.recipe import BaseRecipe, DataSummary, only_gradients
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, kw_only=True)
-class GridSettings:
+class GridWorldRecipe(BaseRecipe):
     """The map, and what it costs and pays to walk on it."""
+
+    unsupported: ClassVar[Mapping[str, str]] = only_gradients("learns a table of values")
 
     rows: tuple[str, ...] = MAP
     """Rows of the map: . ground, # wall, S start, G goal (+1), X trap (-1)."""
@@ -34,8 +37,8 @@ class GridSettings:
     def data(self, folder: Path | None) -> GridWorld:
         return self.world()
 
-    def facts(self, data: GridWorld) -> Facts:
-        return Facts(Task((data.states,), tuple(WAYS)), {"states": data.states})
+    def summarize(self, data: GridWorld) -> DataSummary:
+        return DataSummary((data.states,), tuple(WAYS), examples={"states": data.states})
 
 
 def quality(world: GridWorld, Q: Tensor, best: Tensor) -> dict[str, float]:

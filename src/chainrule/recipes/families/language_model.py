@@ -1,70 +1,95 @@
-"""What recipes of language models share: figures, samples, and the surprise at a passage."""
+"""What recipes of language models share: metrics, samples, and the surprise at each character."""
 
-from abc import abstractmethod
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import torch
-from jaxtyping import Float, Int
-from torch import Tensor
+from torch import Tensor, nn
 
-from chainrule.data.splits import Split, Splits
+from chainrule.data.splits import Splits
 from chainrule.data.text.vocabulary import Vocabulary
-from chainrule.runs.generate import Writer, beginning, written
-from chainrule.runs.recipe import SPLITS, Experiment, Facts, Figures, M, Task
+from chainrule.runs.generate import LanguageModel, default_prompt, sample
+from chainrule.runs.recipe import SPLITS, DataSummary, Metrics, Predictions
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-WRITTEN = 1500  # characters of each sample
+SAMPLE_LENGTH = 1500  # characters of each sample
 TEMPERATURES = (0.5, 0.8, 1.0)
 READ = 480  # characters of the test text whose surprise is drawn
 BEFORE = 2000  # characters before them
+ONE_TEXT = "its data is one text, not separate examples"
+UNSUPPORTED: Mapping[str, str] = dict.fromkeys(
+    ("members", "teacher", "tune", "class_weights", "label_smoothing", "accumulate", "sampling"),
+    ONE_TEXT,
+)
 
 
-class Language(Experiment[M]):
-    """A text → the next character, at every place of it."""
-
-    @abstractmethod
-    def loss(self, model: M, text: Split) -> float:
-        """Mean loss per character."""
-
-    @abstractmethod
-    def nats(
-        self, model: M, x: Int[Tensor, " length"], y: Int[Tensor, " length"]
-    ) -> Float[Tensor, " some"]:
-        """-log p of the last characters of y, each after those of x before it."""
-
-    def facts(self, data: Splits) -> Facts:
-        examples = {name: len(getattr(data, name).x) for name in SPLITS}
-        return Facts(Task((len(data.classes),)), examples, data.notes, data.encoder)
-
-    def measure(self, model: M, data: Splits) -> Figures:
-        return {name: {"loss": self.loss(model, getattr(data, name))} for name in SPLITS}
-
-    def texts(self, model: M, data: Splits) -> dict[str, str]:
-        """Samples at three temperatures."""
-        assert isinstance(data.encoder, Vocabulary) and isinstance(model, Writer)
-        prompt = beginning(data.encoder)
-        found = [
-            f"temperature {t:g}\n{'=' * 15}\n"
-            + written(model, data.encoder, prompt, WRITTEN, t, seed=self.seed)
-            for t in TEMPERATURES
-        ]
-        return {"samples": "\n\n".join(found)}
-
-    def pictures(self, model: M, data: Splits) -> "dict[str, Figure]":
-        """How surprising each character of a passage is to the model."""
-        from chainrule.plots.text import surprise
-
-        x, y = (t[: BEFORE + READ] for t in data.test)
-        with torch.no_grad():
-            nats = self.nats(model.eval(), x, y)[-READ:]
-        text = "".join(data.classes[number] for number in y[-len(nats) :].tolist())
-        return {"surprise": surprise(text, (nats / torch.tensor(2.0).log()).numpy())}
+def summarize(data: Splits) -> DataSummary:
+    """A vocabulary and the lengths of the texts."""
+    examples = {name: len(getattr(data, name).x) for name in SPLITS}
+    return DataSummary(
+        vocab_sizes=(len(data.classes),),
+        examples=examples,
+        remarks=data.notes,
+        encoder=data.encoder,
+    )
 
 
-def with_last_tenth(figures: Figures) -> Figures:
+def losses(predictions: Predictions) -> Metrics:
+    """Mean loss per character of every split."""
+    recipe, model, data = predictions.recipe, predictions.model, predictions.data
+    task = recipe.task(data)
+    return {name: recipe.source(getattr(data, name)).evaluate(model, task) for name in SPLITS}
+
+
+def with_last_tenth(metrics: Metrics) -> Metrics:
     """`last_tenth` is of validation and test together, equally long: what others report."""
-    both = [figures[name]["loss"] for name in ("validation", "test")]
-    figures["validation"]["last_tenth"] = sum(both) / 2
-    return figures
+    both = [metrics[name]["loss"] for name in ("validation", "test")]
+    metrics["validation"]["last_tenth"] = sum(both) / 2
+    return metrics
+
+
+def samples(predictions: Predictions) -> dict[str, str]:
+    """Samples at three temperatures."""
+    model, encoder = predictions.model, predictions.data.encoder
+    assert isinstance(encoder, Vocabulary) and isinstance(model, LanguageModel)
+    prompt, seed = default_prompt(encoder), predictions.recipe.seed
+    found = [
+        f"temperature {t:g}\n{'=' * 15}\n"
+        + sample(model, encoder, prompt, SAMPLE_LENGTH, t, seed=seed)
+        for t in TEMPERATURES
+    ]
+    return {"samples": "\n\n".join(found)}
+
+
+def surprise_figure(
+    predictions: Predictions, nats: Callable[[Any, Tensor, Tensor], Tensor]
+) -> "Figure":
+    """How surprising each character of a test text is to the model.
+
+    Args:
+        predictions: of a language model.
+        nats: (model, x, y) ↦ -log p of the last characters of y, each after those of x before it.
+    """
+    from chainrule.plots.text import surprise
+
+    data, model = predictions.data, predictions.model
+    x, y = (t[: BEFORE + READ] for t in data.test)
+    with torch.no_grad():
+        found = nats(model.eval(), x, y)[-READ:]
+    text = "".join(data.classes[number] for number in y[-len(found) :].tolist())
+    return surprise(text, (found / torch.tensor(2.0).log()).numpy())
+
+
+def attention_text(data: Splits, size: int) -> tuple[Tensor, list[str]]:
+    """Characters from the start of a line of the test text, as numbers and as text."""
+    text = [data.classes[number] for number in data.test.x[: BEFORE + READ].tolist()]
+    size = min(size, len(text))
+    line = "".join(text[:-size]).find("\n") + 1  # begin with a whole line, if there is one
+    return data.test.x[line : line + size], text[line : line + size]
+
+
+def positions_of(model: nn.Module) -> Any:
+    """The learned positions of a transformer."""
+    return model.positions.weight.numpy(force=True)  # type: ignore[union-attr, operator]

@@ -21,16 +21,17 @@ from chainrule.data.text.wordpiece import SPECIAL, WordPiece
 from chainrule.errors import InputError
 from chainrule.learning.bag_of_words import bag_of_words
 from chainrule.learning.masking import Hidden, Scheme, hide
-from chainrule.learning.tasks import Objective
+from chainrule.learning.metrics import METRICS
+from chainrule.learning.tasks import Task
 from chainrule.models.attention.bert_pretraining import BertPretraining
-from chainrule.recipes.families.bert import AT_ONCE, lengths, segments, shortened
+from chainrule.recipes.families.bert import AT_ONCE, lengths, segments, trimmed
 
 MEASURED = 0  # the seed of the words that are hidden to measure
-# Columns of what `Guessing` gives.
+# Columns of what `MaskedLM` gives.
 SURPRISE, HIDDEN, RIGHT, FOLLOWS, GIST = 0, 1, 2, slice(3, 5), 5
 
 
-class Guessing(nn.Module):
+class MaskedLM(nn.Module):
     """Rows of Σ -log p of the hidden words, how many, how many are right; logits of `follows`;
     and the mean -log p of the text's words at [CLS], by `weights`."""
 
@@ -47,7 +48,7 @@ class Guessing(nn.Module):
 
     def forward(self, tokens: Int[Tensor, "batch steps"]) -> Float[Tensor, "batch 6"]:
         if self.training:
-            tokens = shortened(tokens)
+            tokens = trimmed(tokens)
             return self.guess(hide(tokens, self.scheme), tokens)
         chosen = hide(tokens.cpu(), self.scheme, torch.Generator().manual_seed(MEASURED))
         hidden = Hidden(*(t.to(tokens.device) for t in chosen))  # the same ones on every device
@@ -73,7 +74,7 @@ def part_of(hidden: Hidden, rows: Int[Tensor, " rows"]) -> Hidden:
     """Some rows, without the columns that none of them needs."""
     tokens, places, words, counts = (t[rows] for t in hidden)
     most = max(1, int(counts.sum(1).max()))
-    return Hidden(shortened(tokens), places[:, :most], words[:, :most], counts[:, :most])
+    return Hidden(trimmed(tokens), places[:, :most], words[:, :most], counts[:, :most])
 
 
 def all_tasks(
@@ -106,22 +107,19 @@ def text_perplexity(output: Float[Tensor, "n 6"], y: Int[Tensor, " n"]) -> float
     return output[:, GIST].double().mean().exp().item()
 
 
-def guessing_objective(gist: float) -> Objective:
-    """gist: λ, the weight of the third task."""
-    return Objective(
-        partial(all_tasks, gist=gist),
-        {
-            "word_accuracy": word_accuracy,
-            "perplexity": perplexity,
-            "pair_accuracy": pair_accuracy,
-            "text_perplexity": text_perplexity,
-        },
-        greater=frozenset({"word_accuracy", "pair_accuracy"}),
-        smaller=frozenset({"loss", "perplexity", "text_perplexity"}),
-    )
+def masked_lm_task(gist: float) -> Task:
+    """BERT's pre-training; gist: λ, the weight of the third task."""
+    functions = {
+        "word_accuracy": word_accuracy,
+        "perplexity": perplexity,
+        "pair_accuracy": pair_accuracy,
+        "text_perplexity": text_perplexity,
+    }
+    metrics = tuple(METRICS[name].computed_by(function) for name, function in functions.items())
+    return Task("masked language modeling", partial(all_tasks, gist=gist), metrics)
 
 
-class Guess(NamedTuple):
+class Candidate(NamedTuple):
     """A word for a blank, and its probability."""
 
     word: str
@@ -129,7 +127,9 @@ class Guess(NamedTuple):
 
 
 @torch.no_grad()
-def fill(model: BertPretraining, pieces: WordPiece, text: str, most: int = 5) -> list[list[Guess]]:
+def fill(
+    model: BertPretraining, pieces: WordPiece, text: str, most: int = 5
+) -> list[list[Candidate]]:
     """The likeliest words for every [MASK] of a text, the others being blank as well."""
     numbers = [pieces.cls, *pieces.encode(text), pieces.sep]
     blanks = [place for place, number in enumerate(numbers) if number == pieces.mask]
@@ -145,12 +145,12 @@ def fill(model: BertPretraining, pieces: WordPiece, text: str, most: int = 5) ->
     words[:, : len(SPECIAL)] = -torch.inf
     best = words.softmax(1).topk(min(most, len(pieces) - len(SPECIAL)))
     return [
-        [Guess(pieces.tokens[n], p) for p, n in zip(row, found, strict=True)]
+        [Candidate(pieces.tokens[n], p) for p, n in zip(row, found, strict=True)]
         for row, found in zip(best.values.tolist(), best.indices.tolist(), strict=True)
     ]
 
 
-def filled(text: str, guesses: Sequence[Sequence[Guess]]) -> str:
+def filled(text: str, guesses: Sequence[Sequence[Candidate]]) -> str:
     """The text and, beneath it, the words for each blank."""
     rows = (", ".join(f"{word} {p:.1%}" for word, p in row) for row in guesses)
     return "\n".join([text, *(f"    {row}" for row in rows)])

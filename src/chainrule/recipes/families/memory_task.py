@@ -7,23 +7,24 @@ MLP behind them. So a cell that fails is one that has not learned the task by th
 """
 
 from abc import abstractmethod
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 from torch import nn
 
 from chainrule.data.splits import Splits
 from chainrule.errors import InputError
-from chainrule.learning.tasks import Objective
+from chainrule.learning.metrics import Metric
+from chainrule.learning.tasks import Task
 from chainrule.models.recurrent.layers import kind, network
 from chainrule.models.recurrent.recurrent import Recurrent
-from chainrule.runs.recipe import SPLITS, Experiment, Facts, Figures, Record, Task, arrays
-from chainrule.training import Progress, Settings, evaluate, fit
+from chainrule.runs.recipe import EVERYTHING, SPLITS, BaseRecipe, DataSummary, Metrics, Predictions
+from chainrule.training import Progress, Record, Settings, evaluate, iterate
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -33,85 +34,93 @@ Sets = dict[int, Splits]
 
 
 @dataclass(frozen=True, kw_only=True)
-class ByLength(Settings, Experiment[nn.ModuleDict, Sets]):
+class MemoryTaskRecipe(BaseRecipe):
     """Cells × lengths; a task says its data, its answers, and when it is solved."""
 
-    metric: ClassVar[str]
-    guessing: ClassVar[float]
+    unsupported: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        EVERYTHING, "it trains one network for every cell and length"
+    ) | dict.fromkeys(("class_weights", "label_smoothing"), "its targets are not one class each")
+    metric: ClassVar[Metric]
+    chance: ClassVar[float]
     solved: ClassVar[float]
 
     cells: tuple[str, ...] = ("elman", "lstm", "gru", "mingru", "lru")
     """Which to compare: also minlstm, antisymmetric, lipschitz, state-space, selective, …"""
     lengths: tuple[int, ...] = (10, 30, 100)
     """Steps, from easy to hard."""
-    width: int = 64
+    hidden_size: int = 64
     """Units of every layer."""
-    depth: int = 1
+    num_layers: int = 1
     """Layers; linear recurrences stand in residual blocks with an MLP."""
-    number: int = 5_000
-    """Sequences of every length: 80 % to learn from, 10 % to validate, 10 % to test."""
-    batch_size: int = 64
-    clip: float = 1.0
+    num_examples: int = 5_000
+    """Sequences of every length: 80 % for training, 10 % for validation, 10 % for the test."""
+    settings: Settings = Settings(batch_size=64, clip_norm=1.0)
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         for cell in self.cells:
             kind(cell)
-        if not self.cells or not self.lengths or min(self.width, self.depth) < 1:
-            raise InputError("expected a cell, a length, a width and a depth of 1 or more")
+        if not self.cells or not self.lengths or min(self.hidden_size, self.num_layers) < 1:
+            raise InputError(
+                "expected at least one of `cells` and `lengths`, a `hidden_size` and `num_layers` "
+                "of 1 or more"
+            )
 
     @abstractmethod
     def load(self, length: int) -> Splits:
         """The task at one length."""
 
     @abstractmethod
-    def answering(self, layer: Recurrent, outputs: int) -> nn.Module:
-        """The layer with what turns its outputs into answers."""
+    def with_head(self, layer: Recurrent, outputs: int) -> nn.Module:
+        """The layer with a head that turns its outputs into answers."""
 
     @abstractmethod
-    def objective(self) -> Objective:
+    def task(self, data: Any = None) -> Task:
         """What is minimized, and `metric`."""
 
     def data(self, folder: Path | None) -> Sets:
         return {length: self.load(length) for length in self.lengths}
 
-    def facts(self, data: Sets) -> Facts:
+    def summarize(self, data: Sets) -> DataSummary:
         first = data[self.lengths[0]]
         examples = {split: len(getattr(first, split).x) for split in SPLITS}
         steps, inputs = first.train.x.shape[1:]
-        return Facts(Task((steps, inputs), first.classes), examples)
+        return DataSummary((steps, inputs), first.classes, examples=examples)
 
-    def model(self, task: Task) -> nn.ModuleDict:
+    def model(self, summary: DataSummary) -> nn.ModuleDict:
         """All networks; those of a cell begin with the same weights, whatever the length."""
         networks = nn.ModuleDict()
         for cell, length in self.grid():
             torch.manual_seed(self.seed)
-            layer = network(cell, task.shape[1], self.width, self.depth)
-            networks[name(cell, length)] = self.answering(layer, task.outputs)
+            layer = network(cell, summary.shape[1], self.hidden_size, self.num_layers)
+            networks[name(cell, length)] = self.with_head(layer, summary.outputs)
         return networks
 
     def grid(self) -> list[tuple[str, int]]:
         """Every cell at every length."""
         return [(cell, length) for length in self.lengths for cell in self.cells]
 
-    def learn(
+    def fit(
         self, model: nn.ModuleDict, data: Sets, folder: Path | None, device: str
     ) -> Generator[Progress]:
-        total = len(self.grid()) * self.epochs
+        epochs = self.settings.epochs
         for place, (cell, length) in enumerate(self.grid()):
             own = None if folder is None else folder / name(cell, length)
-            train, validation = arrays(data[length].train), arrays(data[length].validation)
             last = place == len(self.grid()) - 1
-            steps = fit(
-                model[name(cell, length)], train, validation, self, self.objective(), own, device
+            steps = iterate(
+                model[name(cell, length)],
+                data[length],
+                task=self.task(),
+                settings=self.settings,
+                folder=own,
+                device=device,
             )
             with closing(steps):
                 for now in steps:
                     done = self.is_solved(now.record)
                     yield replace(
                         now,
-                        epoch=place * self.epochs + now.epoch,
-                        epochs=total,
+                        epoch=place * epochs + now.epoch,
+                        epochs=len(self.grid()) * epochs,
                         record=now.record and {**now.record, "network": place, "length": length},
                         stopped="all networks trained" if last and (done or now.stopped) else "",
                     )
@@ -119,46 +128,51 @@ class ByLength(Settings, Experiment[nn.ModuleDict, Sets]):
                         break
 
     def is_solved(self, record: Mapping[str, int | float] | None) -> bool:
-        return record is not None and record[f"validation_{self.metric}"] <= self.solved
+        return record is not None and record[f"validation_{self.metric.name}"] <= self.solved
 
-    def measure(self, model: nn.ModuleDict, data: Sets) -> Figures:
-        """The mean over all networks, and how many have solved their task."""
-        found = list(self.tested(model, data).values())
+    def evaluate(self, predictions: Predictions) -> Metrics:
+        """The mean over all networks, and the share that solved their task."""
+        found = list(self.tested(predictions).values())
         share = fmean(value <= self.solved for value in found)
-        return {"test": {self.metric: fmean(found), "share solved": share}}
+        return {"test": {self.metric.name: fmean(found), "share solved": share}}
 
-    def tested(self, model: nn.ModuleDict, data: Sets) -> dict[tuple[str, int], float]:
+    def tested(self, predictions: Predictions) -> dict[tuple[str, int], float]:
         """The metric of every network on its test split."""
-        return {
-            (cell, length): evaluate(
-                model[name(cell, length)], arrays(data[length].test), self.objective()
-            )[self.metric]
-            for cell, length in self.grid()
-        }
+        model, data = predictions.model, predictions.data
+        assert isinstance(model, nn.ModuleDict)
+        return predictions.once(
+            "tested",
+            lambda: {
+                (cell, length): evaluate(
+                    model[name(cell, length)], tuple(data[length].test), self.task()
+                )[self.metric.name]
+                for cell, length in self.grid()
+            },
+        )
 
-    def compare_model(self, model: nn.ModuleDict, data: Sets) -> dict[str, Figures]:
-        found = self.tested(model, data)
+    def breakdown(self, predictions: Predictions) -> dict[str, Metrics]:
+        found, metric = self.tested(predictions), self.metric.name
         return {
-            cell: {"test": {f"length {n}: {self.metric}": found[cell, n] for n in self.lengths}}
+            cell: {"test": {f"length {n}: {metric}": found[cell, n] for n in self.lengths}}
             for cell in self.cells
         }
 
-    def pictures(self, model: nn.ModuleDict, data: Sets) -> "dict[str, Figure]":
+    def figures(self, predictions: Predictions) -> "dict[str, Figure]":
         from chainrule.plots.memory import by_length
 
-        found = self.tested(model, data)
+        found = self.tested(predictions)
         lines = {cell: [found[cell, length] for length in self.lengths] for cell in self.cells}
-        return {"by-length": by_length(self.lengths, lines, self.metric, self.guessing)}
+        return {"by-length": by_length(self.lengths, lines, self.metric.name, self.chance)}
 
-    def curves(self, history: list[Record]) -> "Figure":
+    def curves(self, history: Sequence[Record]) -> "Figure":
         from chainrule.plots.memory import courses
 
         panels: dict[int, dict[str, list[float]]] = {}
         for record in history:
             cell, length = self.grid()[int(record["network"])]
             course = panels.setdefault(length, {}).setdefault(cell, [])
-            course.append(float(record[f"validation_{self.metric}"]))
-        return courses(panels, self.metric, self.guessing)
+            course.append(float(record[f"validation_{self.metric.name}"]))
+        return courses(panels, self.metric.name, self.chance)
 
 
 def name(cell: str, length: int) -> str:

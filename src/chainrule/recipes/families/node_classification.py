@@ -7,26 +7,17 @@ looks at the validation nodes only. The network itself knows nothing of the grap
 keeps. Kipf and Welling (2017). Notes: J 7.4.
 """
 
-from collections.abc import Generator
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from torch import nn
+import torch
+from torch import Tensor, nn
 
 from chainrule.data.graph_splits import GraphSplits
 from chainrule.nn.on_graph import OnGraph
-from chainrule.runs.recipe import (
-    SPLITS,
-    Experiment,
-    Facts,
-    Figures,
-    Task,
-    arrays,
-    measure,
-    objective_of,
-)
-from chainrule.training import Progress, Settings, fit
+from chainrule.runs.recipe import SPLITS, BaseRecipe, DataSummary, Predictions
+from chainrule.training import Settings, outputs
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,31 +26,39 @@ ALL = 2**20  # nodes in a step: every step computes the whole graph, so it may u
 
 
 @dataclass(frozen=True, kw_only=True)
-class NodeRecipe(Settings, Experiment[nn.Module, GraphSplits]):
+class NodeRecipe(BaseRecipe):
     """A recipe whose examples are nodes of a graph that is known from the start."""
 
-    batch_size: int = ALL
+    unsupported: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        ("members", "teacher"), "its examples are nodes of one graph, which all members would hold"
+    )
 
-    def facts(self, data: GraphSplits) -> Facts:
+    settings: Settings = Settings(batch_size=ALL)
+
+    def summarize(self, data: GraphSplits) -> DataSummary:
         examples = {name: len(getattr(data, name).x) for name in SPLITS}
-        task = Task((data.graph.x.shape[1],), data.classes)
-        return Facts(task, examples, data.notes, data.encoder)
+        shape = (data.graph.x.shape[1],)
+        return DataSummary(
+            shape, data.classes, examples=examples, remarks=data.notes, encoder=data.encoder
+        )
 
-    def learn(
-        self, model: nn.Module, data: GraphSplits, folder: Path | None, device: str
-    ) -> Generator[Progress]:
-        train, validation = arrays(data.train), arrays(data.validation)
-        return fit(placed(model, data), train, validation, self, objective_of(data), folder, device)
+    def network(self, model: nn.Module, data: GraphSplits) -> OnGraph:
+        return on_graph(model, data)
 
-    def measure(self, model: nn.Module, data: GraphSplits) -> Figures:
-        return measure(placed(model, data), data)
-
-    def pictures(self, model: nn.Module, data: GraphSplits) -> "dict[str, Figure]":
+    def figures(self, predictions: Predictions) -> "dict[str, Figure]":
         from chainrule.recipes.families.node_pictures import pictures  # drawing is slow to import
 
-        return pictures(placed(model, data), data)
+        return pictures(predictions, on_graph(predictions.model, predictions.data))
 
 
-def placed(model: nn.Module, data: GraphSplits) -> OnGraph:
+def on_graph(model: nn.Module, data: GraphSplits) -> OnGraph:
     """The network on the graph of the data, unless it has its own."""
     return model if isinstance(model, OnGraph) else OnGraph(model, data.graph)
+
+
+def predicted_classes(predictions: Predictions) -> Tensor:
+    """The most probable class of every node."""
+    data = predictions.data
+    model = on_graph(predictions.model, data)
+    nodes = torch.arange(data.graph.nodes)
+    return predictions.once("nodes", lambda: outputs(model, (nodes,)).argmax(1))

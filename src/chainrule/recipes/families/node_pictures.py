@@ -9,8 +9,9 @@ from chainrule.data.graph_splits import GraphSplits
 from chainrule.nn.on_graph import OnGraph
 from chainrule.plots.graphs import attention_on_edges, colored_graph, embeddings
 from chainrule.plots.predictions import confusion_matrix
+from chainrule.recipes.families.node_classification import predicted_classes
 from chainrule.runs.pictures import counts
-from chainrule.training import outputs
+from chainrule.runs.predictions import Predictions
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
 FEWEST, MOST = 5, 14  # neighbors of the node whose attention is drawn
 
 
-def pictures(model: OnGraph, data: GraphSplits) -> "dict[str, Figure]":
+def pictures(predictions: Predictions, model: OnGraph) -> "dict[str, Figure]":
     """On the test nodes: what went wrong; on the graph: where; in the last hidden layer: why."""
-    predicted = outputs(model, (torch.arange(data.graph.nodes),)).argmax(1)
+    data, predicted = predictions.data, predicted_classes(predictions)
     x, y = data.test
     wrong = f"test: {int((predicted[x] != y).sum())} of {len(y)} wrong"
     found = counts(y, predicted[x], len(data.classes))

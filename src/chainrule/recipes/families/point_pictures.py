@@ -14,6 +14,7 @@ from chainrule.plots.points import (
     segmented_clouds,
 )
 from chainrule.plots.robustness import accuracy_by_missing
+from chainrule.runs.predictions import Predictions
 from chainrule.training import outputs
 
 if TYPE_CHECKING:
@@ -24,10 +25,11 @@ TESTED = 1_000  # clouds whose points are taken away
 SEED = 0
 
 
-def classified(model: nn.Module, data: Splits) -> "dict[str, Figure]":
+def classification_figures(predictions: Predictions) -> "dict[str, Figure]":
     """Test clouds with their answers, the points that decide, and what missing points cost."""
+    model, data = predictions.model, predictions.data
     x, y = data.test
-    found = outputs(model, (x,)).argmax(1)
+    found = predictions.outputs("test").argmax(1)
     firsts = one_of_each(y)
     wrong = (found != y).nonzero()[:, 0]
     shown = torch.cat([firsts, wrong[~torch.isin(wrong, firsts)]])[:MOST_CLOUDS]
@@ -42,10 +44,11 @@ def classified(model: nn.Module, data: Splits) -> "dict[str, Figure]":
     }
 
 
-def segmented(model: nn.Module, data: Splits) -> "dict[str, Figure]":
+def segmentation_figures(predictions: Predictions) -> "dict[str, Figure]":
     """Test clouds with the true and the predicted part of every point."""
+    data = predictions.data
     x, y = (t[:MOST_COLUMNS] for t in data.test)
-    found = outputs(model, (x,)).argmax(1)
+    found = predictions.outputs("test")[:MOST_COLUMNS].argmax(1)
     drawn = segmented_clouds(x.numpy(), y.numpy(), found.numpy(), data.classes)
     return {"segmentation": drawn}
 

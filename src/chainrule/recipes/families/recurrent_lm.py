@@ -4,71 +4,83 @@ All have about 720,000 parameters and 15 minutes on one thread of the machine th
 the number of epochs is what each cell's speed makes of that time.
 """
 
-from collections.abc import Generator
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import torch.nn.functional as F
 from torch import Tensor
 
 from chainrule.data.datasets import tiny_shakespeare
 from chainrule.data.splits import Split, Splits
+from chainrule.learning.tasks import LANGUAGE_MODELING, Task
 from chainrule.models.recurrent.language_model import LanguageModel
-from chainrule.recipes.families.language_model import Language, with_last_tenth
-from chainrule.runs.recipe import Figures, Published, Task
-from chainrule.training import Progress, Settings
-from chainrule.training.tbptt import fit_stream, stream_loss
+from chainrule.recipes.families import language_model as lm
+from chainrule.runs.recipe import BaseRecipe, DataSummary, Metrics, Predictions, Published
+from chainrule.training import Settings
+from chainrule.training.sources import TruncatedBPTT
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, kw_only=True)
-class Characters(Settings, Language[LanguageModel]):
+class RecurrentLMRecipe(BaseRecipe):
     """A million characters of Shakespeare → the next one."""
 
-    notes: ClassVar[str] = "J 5 (autoregressive), J 5.2"
+    reference: ClassVar[str] = "J 5 (autoregressive), J 5.2"
     published: ClassVar[tuple[Published, ...]] = (
         Published("validation last_tenth", 1.548, "Feng et al. (2024), minGRU"),
     )
+    unsupported: ClassVar[Mapping[str, str]] = lm.UNSUPPORTED
     cell: ClassVar[str]
 
-    width: int
+    hidden_size: int
     """Units of each layer."""
-    depth: int = 1
-    """Layers, one behind another."""
-    embedding: int = 64
-    """Numbers that stand for a character."""
+    num_layers: int = 1
+    """Layers, one on top of another."""
+    embedding_dim: int = 64
+    """Entries of a character's embedding."""
     dropout: float = 0.2
-    """Share of the units dropped between layers in each step."""
-    piece: int = 128
+    """Dropout rate between layers."""
+    chunk_length: int = 128
     """Characters through which the gradient reaches back."""
-    batch_size: int = 32
-    """Streams in which the text is read at once."""
-    optimizer: str = "adamw"
-    learning_rate: float = 3e-3
-    schedule: str = "one-cycle"
-    weight_decay: float = 0.01
-    clip: float = 1.0
+    settings: Settings = Settings(
+        batch_size=32,
+        optimizer="adamw",
+        learning_rate=3e-3,
+        schedule="one-cycle",
+        weight_decay=0.01,
+        clip_norm=1.0,
+    )
 
     def data(self, folder: Path | None) -> Splits:
         return tiny_shakespeare.load(folder, self.seed)
 
-    def model(self, task: Task) -> LanguageModel:
-        (symbols,) = task.shape
-        return LanguageModel(
-            symbols, self.cell, self.width, self.depth, self.embedding, self.dropout
-        )
+    def summarize(self, data: Splits) -> DataSummary:
+        return lm.summarize(data)
 
-    def learn(
-        self, model: LanguageModel, data: Splits, folder: Path | None, device: str
-    ) -> Generator[Progress]:
-        train, validation = tuple(data.train), tuple(data.validation)
-        return fit_stream(model, train, validation, self, self.piece, folder, device)
+    def model(self, summary: DataSummary) -> LanguageModel:
+        sizes = self.hidden_size, self.num_layers, self.embedding_dim
+        return LanguageModel(summary.vocab_size, self.cell, *sizes, self.dropout)
 
-    def loss(self, model: LanguageModel, text: Split) -> float:
-        return stream_loss(model, tuple(text))
+    def task(self, data: Splits) -> Task:
+        return LANGUAGE_MODELING
 
-    def measure(self, model: LanguageModel, data: Splits) -> Figures:
-        return with_last_tenth(super().measure(model, data))
+    def source(self, split: Split) -> TruncatedBPTT:
+        return TruncatedBPTT(tuple(split), self.chunk_length)
 
-    def nats(self, model: LanguageModel, x: Tensor, y: Tensor) -> Tensor:
-        return F.cross_entropy(model(x[None])[0], y, reduction="none")
+    def evaluate(self, predictions: Predictions) -> Metrics:
+        return lm.with_last_tenth(lm.losses(predictions))
+
+    def texts(self, predictions: Predictions) -> dict[str, str]:
+        return lm.samples(predictions)
+
+    def figures(self, predictions: Predictions) -> "dict[str, Figure]":
+        return {"surprise": lm.surprise_figure(predictions, nats)}
+
+
+def nats(model: LanguageModel, x: Tensor, y: Tensor) -> Tensor:
+    """-log p of every character."""
+    return F.cross_entropy(model(x[None])[0], y, reduction="none")

@@ -7,11 +7,10 @@ one over the mean number of words of the split: the mean over examples is then t
 in which a long sentence weighs as much as it has words, and e^loss is the perplexity per word.
 """
 
-from abc import abstractmethod
-from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import torch
@@ -26,10 +25,13 @@ from chainrule.data.text.encoders import PairEncoder
 from chainrule.data.text.vocabulary import BEGIN, END, PADDING, UNKNOWN
 from chainrule.errors import InputError
 from chainrule.learning.bleu import bleu, check_installed
-from chainrule.learning.tasks import Objective
+from chainrule.learning.metrics import METRICS
+from chainrule.learning.tasks import Task
 from chainrule.nn.decoding import Ends, beam_search, greedy
-from chainrule.runs.recipe import SPLITS, Experiment, Facts, Figures, Task
-from chainrule.training import Progress, Settings, evaluate, fit
+from chainrule.runs.recipe import SPLITS, BaseRecipe, DataSummary, Metrics, Predictions
+from chainrule.training import Settings, outputs
+from chainrule.training.evaluation import measured
+from chainrule.training.sources import BucketedSequences
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -42,106 +44,102 @@ EDGES = (8, 10, 12, 14, 17)  # where the picture by length cuts
 
 
 @dataclass(frozen=True, kw_only=True)
-class Translating(Settings, Experiment[nn.Module, Captions]):
+class TranslationRecipe(BaseRecipe):
     """German captions → English ones."""
 
-    beam: int = 5
-    """Beginnings of a translation that are kept at every length; 1 takes the likeliest word."""
-    batch_size: int = 128
-    clip: float = 1.0
+    unsupported: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        ("members", "teacher", "class_weights"), "a translation has one label per word"
+    )
+
+    beam_size: int = 5
+    """Partial translations that are kept at every length; 1 takes the likeliest word."""
+    label_smoothing: float = 0.0
+    """Share ε of each word's label that is spread evenly over all words."""
+    settings: Settings = Settings(batch_size=128, clip_norm=1.0)
 
     def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.class_weights != "none":
-            raise InputError(
-                "--class-weights is for one label per example; a translation has one per word, "
-                "leave it out"
-            )
-        if self.beam < 1:
-            raise InputError(f"--beam must be at least 1, got {self.beam}")
-
-    @abstractmethod
-    def model(self, task: Task) -> nn.Module:
-        """A translator with `hidden`, `output`, `encode` and `step`."""
+        if self.beam_size < 1:
+            raise InputError(f"`beam_size` must be at least 1, got {self.beam_size}")
+        if not 0 <= self.label_smoothing < 1:
+            raise InputError(f"`label_smoothing` must be in [0, 1), got {self.label_smoothing}")
 
     def data(self, folder: Path | None) -> Captions:
         check_installed()
         return multi30k.load(folder, self.seed)
 
-    def facts(self, data: Captions) -> Facts:
-        encoder = data.encoder
-        assert isinstance(encoder, PairEncoder)
+    def summarize(self, data: Captions) -> DataSummary:
+        encoder = pair_encoder(data)
         examples = {name: len(getattr(data, name).x) for name in SPLITS}
-        return Facts(Task((len(encoder.source), len(encoder.target))), examples, (), encoder)
+        sizes = (len(encoder.source), len(encoder.target))
+        return DataSummary(vocab_sizes=sizes, examples=examples, encoder=encoder)
 
-    def learn(
-        self, model: nn.Module, data: Captions, folder: Path | None, device: str
-    ) -> Generator[Progress]:
-        pairs = weighted(data.train), weighted(data.validation)
-        source, target = (lengths(t) for t in data.train)
-        by_length = target * source.max() + source
-        smoothed = Likelihood(model, self.label_smoothing)
-        settings = replace(self, label_smoothing=0.0)  # it is one label per word that is smoothed
-        return fit(smoothed, *pairs, settings, LIKELIHOOD, folder, device, by_length)
+    def task(self, data: Captions) -> Task:
+        return LIKELIHOOD
 
-    def measure(self, model: nn.Module, data: Captions) -> Figures:
-        figures = {
-            name: evaluate(Likelihood(model), weighted(getattr(data, name)), LIKELIHOOD)
-            for name in SPLITS
-        }
-        for name in ("validation", "test"):
-            found = self.translations(model, data, name)
-            figures[name]["bleu"] = bleu(found, data.references[name])
-        return figures
+    def network(self, model: nn.Module, data: Captions) -> nn.Module:
+        return Likelihood(model, self.label_smoothing)
 
-    def compare_model(self, model: nn.Module, data: Captions) -> dict[str, Figures]:
+    def source(self, split: Split) -> BucketedSequences:
+        source, target = (lengths(t) for t in split)
+        return BucketedSequences(weighted(split), inputs=2, lengths=target * source.max() + source)
+
+    def outputs(self, model: nn.Module, data: Captions, split: str) -> Tensor:
+        return outputs(Likelihood(model), tuple(getattr(data, split))).float()
+
+    def measure(self, predictions: Predictions, split: str, task: Task) -> dict[str, float]:
+        weights = weighted(getattr(predictions.data, split))[2]
+        found = measured(predictions.outputs(split), (weights,), task)
+        if split == "train":
+            return found
+        written = self.translations(predictions, split)
+        return found | {"bleu": bleu(written, predictions.data.references[split])}
+
+    def breakdown(self, predictions: Predictions) -> dict[str, Metrics]:
         """BLEU without the beam, and by the length of the German sentence."""
-        one_by_one = translate(model, data.test.x, pair_encoder(data), 1)
-        found, truth = self.translations(model, data, "test"), data.references["test"]
+        data = predictions.data
+        greedily = translate(predictions.model, data.test.x, pair_encoder(data), 1)
+        found, truth = self.translations(predictions, "test"), data.references["test"]
         long = lengths(data.test.x) >= LONG
         parts = {
             f"up to {LONG - 1} words": chosen(~long, found, truth),
             f"{LONG} words or more": chosen(long, found, truth),
-            "likeliest word each time": (one_by_one, truth),
+            "likeliest word each time": (greedily, truth),
         }
         return {name: {"test": {"bleu": bleu(*part)}} for name, part in parts.items() if part[0]}
 
-    def translations(self, model: nn.Module, data: Captions, split: str) -> list[str]:
-        return translate(model, getattr(data, split).x, pair_encoder(data), self.beam)
+    def translations(self, predictions: Predictions, split: str) -> list[str]:
+        """The sentences of a split, translated once."""
+        model, data = predictions.model, predictions.data
+        x = getattr(data, split).x
+        return predictions.once(
+            ("translations", split), lambda: translate(model, x, pair_encoder(data), self.beam_size)
+        )
 
-    def texts(self, model: nn.Module, data: Captions) -> dict[str, str]:
-        """The test sentences, what was published, and what the model wrote."""
+    def texts(self, predictions: Predictions) -> dict[str, str]:
+        """The test sentences, their references, and the model's translations."""
+        data = predictions.data
         source = pair_encoder(data).source
         rows = zip(
             (source.decode(row) for row in data.test.x.tolist()),
             data.references["test"],
-            self.translations(model, data, "test"),
+            self.translations(predictions, "test"),
             strict=True,
         )
         return {"translations": "\n\n".join("\n".join(row) for row in rows)}
 
-    def pictures(self, model: nn.Module, data: Captions) -> "dict[str, Figure]":
+    def figures(self, predictions: Predictions) -> "dict[str, Figure]":
         from chainrule.plots.translation import bleu_by_length
 
-        found = by_length(data, self.translations(model, data, "test"))
+        found = by_length(predictions.data, self.translations(predictions, "test"))
         return {"bleu-by-length": bleu_by_length({"test sentences": found})}
 
-
-@dataclass(frozen=True, kw_only=True)
-class Recurring(Translating):
-    """One recurrent network reads, another writes."""
-
-    notes: ClassVar[str] = "J 5.3"
-
-    embedding: int = 256
-    """Numbers that stand for a word."""
-    width: int = 256
-    """Units of the recurrent layers."""
-    dropout: float = 0.4
-    """Share of the embeddings and outputs dropped in each step."""
-    epochs: int = 12
-    learning_rate: float = 2e-3
-    schedule: str = "one-cycle"
+    def answer_texts(
+        self, model: nn.Module, texts: Sequence[str], summary: DataSummary
+    ) -> list[dict[str, Any]]:
+        encoder = summary.encoder
+        assert isinstance(encoder, PairEncoder)
+        found = translate(model, encoder.encode_texts(texts), encoder, self.beam_size)
+        return [{"input": a, "prediction": b} for a, b in zip(texts, found, strict=True)]
 
 
 class Likelihood(nn.Module):
@@ -188,8 +186,8 @@ def perplexity(log_p: Float[Tensor, " n"], w: Float[Tensor, " n"]) -> float:
     return negative(log_p, w).double().mean().exp().item()
 
 
-LIKELIHOOD = Objective(
-    negative, {"perplexity": perplexity}, inputs=2, smaller=frozenset({"loss", "perplexity"})
+LIKELIHOOD = Task(
+    "translation", negative, (METRICS["perplexity"].computed_by(perplexity),), inputs=2
 )
 
 

@@ -1,4 +1,4 @@
-"""What the ViT recipes share: patches, and pictures of where the network looks."""
+"""What the ViT recipes share: patches, and pictures of what the attention sees."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -6,62 +6,64 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor, nn
 
-from chainrule.data.splits import Splits
 from chainrule.models.attention.vit import ViT, rollout
 from chainrule.models.feedforward.ensemble import Ensemble
 from chainrule.nn.attention import attention_maps
-from chainrule.runs.recipe import Task, Trained
+from chainrule.runs.recipe import BaseRecipe, DataSummary, Predictions
+from chainrule.training import Settings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-LOOKED_AT = 8  # test images whose rollout is drawn
+IMAGES = 8  # test images whose rollout is drawn
 
 
 @dataclass(frozen=True, kw_only=True)
-class Looking(Trained):
-    """Patches of an image and [CLS] → blocks of attention → what [CLS] has become → a class."""
+class ViTRecipe(BaseRecipe):
+    """Patches of an image and [CLS] → blocks of attention → the last vector of [CLS] → a class."""
 
-    patch: int = 4
+    patch_size: int = 4
     """Pixels along each side of a patch."""
-    width: int = 64
-    """Numbers that stand for a patch in every layer."""
-    depth: int = 4
-    """Blocks of attention and a small network."""
-    heads: int = 4
+    hidden_size: int = 64
+    """Entries of a patch's vector in every layer."""
+    num_layers: int = 4
+    """Blocks of attention and feed-forward network."""
+    num_heads: int = 4
     """Heads of each attention."""
     dropout: float = 0.0
-    """Share of the embeddings and of every sublayer's outputs dropped in each step."""
-    optimizer: str = "adamw"
-    schedule: str = "one-cycle"
-    weight_decay: float = 0.05
-    clip: float = 1.0
+    """Dropout rate of the embeddings and of every sublayer's outputs."""
+    settings: Settings = Settings(
+        optimizer="adamw", schedule="one-cycle", weight_decay=0.05, clip_norm=1.0
+    )
 
-    def model(self, task: Task) -> nn.Module:
-        channels, height, width = task.shape
-        sizes = self.width, self.depth, self.heads
-        return ViT((height, width), self.patch, channels, task.outputs, *sizes, self.dropout)
+    def model(self, summary: DataSummary) -> nn.Module:
+        channels, height, width = summary.shape
+        sizes = self.hidden_size, self.num_layers, self.num_heads
+        return ViT(
+            (height, width), self.patch_size, channels, summary.outputs, *sizes, self.dropout
+        )
 
-    def pictures(self, model: nn.Module, data: Splits) -> "dict[str, Figure]":
-        """Besides the usual ones: what reaches [CLS], where its heads look, positions."""
+    def figures(self, predictions: Predictions) -> "dict[str, Figure]":
+        """Besides the usual ones: attention rollout, the heads of [CLS], positions."""
         from chainrule.plots.attention import image_attention, image_heads, positional
         from chainrule.runs.pictures import images
 
+        model, data = predictions.model, predictions.data
         one = model.members[0] if isinstance(model, Ensemble) else model
         vit = next(part for part in one.modules() if isinstance(part, ViT))
-        rows = firsts(data.test.y)
+        rows = first_of_each(data.test.y)
         x = data.test.x[rows]
         maps = list(attention_maps(one, x).values())
-        looked = rollout(maps)[:, 0, 1:].unflatten(1, vit.grid)
+        attended = rollout(maps)[:, 0, 1:].unflatten(1, vit.grid)
         heads = torch.stack([A[0, :, 0, 1:].unflatten(1, vit.grid) for A in maps])
         named = [data.classes[k] for k in data.test.y[rows].tolist()]
-        return super().pictures(model, data) | {
-            "rollout": image_attention(images(x), looked.numpy(), named),
+        return super().figures(predictions) | {
+            "rollout": image_attention(images(x), attended.numpy(), named),
             "heads": image_heads(images(x)[0], heads.numpy()),
             "positions": positional(vit.positions.weight.numpy(force=True), "[CLS], then patches"),
         }
 
 
-def firsts(y: Tensor) -> list[int]:
+def first_of_each(y: Tensor) -> list[int]:
     """The first example of each of some classes."""
-    return [int((y == k).nonzero()[0]) for k in y.unique().tolist()[:LOOKED_AT]]
+    return [int((y == k).nonzero()[0]) for k in y.unique().tolist()[:IMAGES]]

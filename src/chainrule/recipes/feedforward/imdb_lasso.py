@@ -8,7 +8,7 @@ figures of both splits below are of reviews that were seen. scikit-learn's coord
 Tibshirani (1996); ISL 10.4. Notes: L "When to Use Deep Learning" (IMDB).
 """
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -21,24 +21,34 @@ from chainrule.data.datasets import imdb
 from chainrule.data.splits import Split, Splits
 from chainrule.data.text.vocabulary import SPECIAL
 from chainrule.errors import InputError
+from chainrule.learning.tasks import Task
 from chainrule.models.feedforward.bag_of_words import PADDING, BagOfWords
-from chainrule.runs.recipe import SPLITS, Experiment, Figures, Published, Task, measure, one_step
+from chainrule.runs.recipe import (
+    BaseRecipe,
+    DataSummary,
+    Predictions,
+    Published,
+    one_step,
+    only_gradients,
+)
 from chainrule.training import Progress
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    pass
 
 WORDS = imdb.WORDS + len(SPECIAL)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe(Experiment[BagOfWords]):
+class Recipe(BaseRecipe):
     """Which of 10,000 words occur → praise or not."""
 
-    notes: ClassVar[str] = "L 'When to Use Deep Learning' (ISL 10.4)"
+    reference: ClassVar[str] = "L 'When to Use Deep Learning' (ISL 10.4)"
     published: ClassVar[tuple[Published, ...]] = (
         Published("test accuracy", 0.88, "ISL 10.4, about"),
     )
+
+    unsupported: ClassVar[Mapping[str, str]] = only_gradients("is fitted by coordinate descent")
 
     seed: int = 0
     """Draws the validation split."""
@@ -47,15 +57,15 @@ class Recipe(Experiment[BagOfWords]):
 
     def __post_init__(self) -> None:
         if not self.strengths or not all(0 < c < float("inf") for c in self.strengths):
-            raise InputError(f"--strengths must be numbers above 0, got {self.strengths}")
+            raise InputError(f"`strengths` must be numbers above 0, got {self.strengths}")
 
     def data(self, folder: Path | None) -> Splits:
         return imdb.bags(folder, self.seed)
 
-    def model(self, task: Task) -> BagOfWords:
-        return BagOfWords(WORDS, (), task.outputs)
+    def model(self, summary: DataSummary) -> BagOfWords:
+        return BagOfWords(WORDS, (), summary.outputs)
 
-    def learn(
+    def fit(
         self, model: BagOfWords, data: Splits, folder: Path | None, device: str
     ) -> Generator[Progress]:
         train, validation = data.train, data.validation
@@ -70,22 +80,17 @@ class Recipe(Experiment[BagOfWords]):
             model.words.weight[:, 1] = torch.from_numpy(found.coef_[0]).float()
             model.bias.copy_(torch.tensor([0.0, found.intercept_[0]]))
         chosen = {"validation_accuracy": scores[best], "strength": self.strengths[best]}
-        figures = measure(model, data)["train"] | {"words": float((found.coef_ != 0).sum())}
+        metrics = self.measure(Predictions(self, model, data), "train", self.task(data))
         why = f"C = {self.strengths[best]:g} was best of {len(fits)}"
-        progress = one_step(figures, why)
+        progress = one_step(metrics, why)
         assert progress.record is not None
         progress.record.update(chosen)
         yield progress
 
-    def measure(self, model: BagOfWords, data: Splits) -> Figures:
-        figures = measure(model, data)
-        words = float((model.words.weight[:, 1] != 0).sum())
-        return {name: figures[name] | {"words": words} for name in SPLITS}
-
-    def pictures(self, model: BagOfWords, data: Splits) -> "dict[str, Figure]":
-        from chainrule.runs.pictures import pictures
-
-        return pictures(model, data)
+    def measure(self, predictions: Predictions, split: str, task: Task) -> dict[str, float]:
+        """Also how many words have a weight."""
+        words = (predictions.model.words.weight[:, 1] != 0).sum()  # type: ignore[union-attr, index]
+        return super().measure(predictions, split, task) | {"words": float(words)}
 
 
 def sparse(tokens: Tensor) -> Any:

@@ -15,14 +15,15 @@ from chainrule.data.datasets import imdb
 from chainrule.data.splits import Splits
 from chainrule.data.text.vocabulary import SPECIAL
 from chainrule.models.feedforward.bag_of_words import BagOfWords
-from chainrule.runs.recipe import Published, Task, Trained
+from chainrule.runs.recipe import BaseRecipe, DataSummary, Published
+from chainrule.training import Settings
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe(Trained):
+class Recipe(BaseRecipe):
     """Which of 10,000 words occur → 16 units → 16 units → praise or not."""
 
-    notes: ClassVar[str] = "L 'When to Use Deep Learning' (ISL 10.4)"
+    reference: ClassVar[str] = "L 'When to Use Deep Learning' (ISL 10.4)"
     published: ClassVar[tuple[Published, ...]] = (
         Published("test accuracy", 0.86, "ISL 10.4, about"),
     )
@@ -31,12 +32,10 @@ class Recipe(Trained):
     """Widths of the hidden layers."""
     dropout: float = 0.5
     """Share of hidden units dropped in each step."""
-    epochs: int = 30
-    learning_rate: float = 1e-3
-    patience: int = 5
+    settings: Settings = Settings(epochs=30, learning_rate=1e-3, patience=5)
 
     def data(self, folder: Path | None) -> Splits:
         return imdb.bags(folder, self.seed)
 
-    def model(self, task: Task) -> nn.Module:
-        return BagOfWords(imdb.WORDS + len(SPECIAL), self.hidden, task.outputs, self.dropout)
+    def model(self, summary: DataSummary) -> nn.Module:
+        return BagOfWords(imdb.WORDS + len(SPECIAL), self.hidden, summary.outputs, self.dropout)

@@ -16,14 +16,16 @@ from chainrule.data.readers.table import table
 from chainrule.data.splits import Splits
 from chainrule.models.feedforward.mlp import MLP
 from chainrule.nn.rescaled import Rescaled
-from chainrule.runs.recipe import Task, Trained
+from chainrule.runs.recipe import BaseRecipe, DataSummary
+from chainrule.training import Settings
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe(Trained):
+class Recipe(BaseRecipe):
     """The columns of a table → hidden layers → one of its columns."""
 
-    notes: ClassVar[str] = "J 2.2"
+    reference: ClassVar[str] = "J 2.2"
+    data_fields: ClassVar[tuple[str, ...]] = ("table", "target", "ignore", "target_type")
 
     table: str
     """CSV file with a header."""
@@ -31,26 +33,26 @@ class Recipe(Trained):
     """The column to predict."""
     ignore: tuple[str, ...] = ()
     """Columns to leave out."""
-    task: Literal["auto", "classification", "regression"] = "auto"
+    target_type: Literal["auto", "classification", "regression"] = "auto"
     """What the target is; auto looks at it."""
     hidden: tuple[int, ...] = (64, 64)
     """Widths of the hidden layers."""
     dropout: float = 0.1
     """Share of hidden units dropped in each step."""
-    epochs: int = 200
-    batch_size: int = 64
-    weight_decay: float = 1e-4
-    patience: int = 25
+    settings: Settings = Settings(epochs=200, batch_size=64, weight_decay=1e-4, patience=25)
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         # The run must be able to find its table from any folder.
         object.__setattr__(self, "table", str(Path(self.table).resolve()))
 
     def data(self, folder: Path | None) -> Splits:
-        task = None if self.task == "auto" else self.task
+        task = None if self.target_type == "auto" else self.target_type
         return table(self.table, self.target, self.seed, task=task, ignore=self.ignore)
 
-    def model(self, task: Task) -> nn.Module:
-        network = MLP(task.inputs, self.hidden, task.outputs, dropout=self.dropout)
-        return network if task.classes else Rescaled(network, task.center, task.spread)
+    def model(self, summary: DataSummary) -> nn.Module:
+        network = MLP(summary.inputs, self.hidden, summary.outputs, dropout=self.dropout)
+        return (
+            network
+            if summary.classes
+            else Rescaled(network, summary.target_mean, summary.target_std)
+        )

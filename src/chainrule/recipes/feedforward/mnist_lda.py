@@ -6,7 +6,7 @@ scikit-learn fits it; the result is a softmax regression like any other, and is 
 Fisher (1936). Notes: L "MNIST results and insights".
 """
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -16,19 +16,28 @@ import torch
 from chainrule.data.datasets import mnist
 from chainrule.data.splits import Splits
 from chainrule.models.feedforward.softmax_regression import SoftmaxRegression
-from chainrule.runs.recipe import Experiment, Figures, Published, Task, measure, one_step
+from chainrule.runs.recipe import (
+    BaseRecipe,
+    DataSummary,
+    Predictions,
+    Published,
+    one_step,
+    only_gradients,
+)
 from chainrule.training import Progress
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    pass
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe(Experiment[SoftmaxRegression]):
+class Recipe(BaseRecipe):
     """784 pixels → 10 linear discriminants."""
 
-    notes: ClassVar[str] = "L 'MNIST results and insights'"
+    reference: ClassVar[str] = "L 'MNIST results and insights'"
     published: ClassVar[tuple[Published, ...]] = (Published("test error", 0.127, "L's table"),)
+
+    unsupported: ClassVar[Mapping[str, str]] = only_gradients("is solved exactly")
 
     seed: int = 0
     """Draws the validation split; the fit itself is exact."""
@@ -36,10 +45,10 @@ class Recipe(Experiment[SoftmaxRegression]):
     def data(self, folder: Path | None) -> Splits:
         return mnist.load(folder, self.seed)
 
-    def model(self, task: Task) -> SoftmaxRegression:
-        return SoftmaxRegression(task.inputs, task.outputs)
+    def model(self, summary: DataSummary) -> SoftmaxRegression:
+        return SoftmaxRegression(summary.inputs, summary.outputs)
 
-    def learn(
+    def fit(
         self, model: SoftmaxRegression, data: Splits, folder: Path | None, device: str
     ) -> Generator[Progress]:
         from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -52,12 +61,5 @@ class Recipe(Experiment[SoftmaxRegression]):
                 "bias": torch.as_tensor(lda.intercept_, dtype=torch.float32),
             }
         )
-        yield one_step(measure(model, data)["train"], "solved exactly")
-
-    def measure(self, model: SoftmaxRegression, data: Splits) -> Figures:
-        return measure(model, data)
-
-    def pictures(self, model: SoftmaxRegression, data: Splits) -> "dict[str, Figure]":
-        from chainrule.runs.pictures import pictures
-
-        return pictures(model, data)
+        found = self.measure(Predictions(self, model, data), "train", self.task(data))
+        yield one_step(found, "solved exactly")

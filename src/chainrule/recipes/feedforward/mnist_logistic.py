@@ -12,22 +12,21 @@ from torch import nn
 from chainrule.data.datasets import mnist
 from chainrule.data.splits import Splits
 from chainrule.models.feedforward.softmax_regression import SoftmaxRegression
-from chainrule.runs.recipe import Published, Task, Trained
+from chainrule.runs.recipe import BaseRecipe, DataSummary, Published
+from chainrule.training import Settings
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe(Trained):
+class Recipe(BaseRecipe):
     """784 pixels → 10 logits, no hidden layer."""
 
-    notes: ClassVar[str] = "L 'MNIST results and insights'"
+    reference: ClassVar[str] = "L 'MNIST results and insights'"
     published: ClassVar[tuple[Published, ...]] = (Published("test error", 0.072, "L's table"),)
 
-    epochs: int = 30
-    schedule: str = "cosine"
-    learning_rate: float = 1e-3
+    settings: Settings = Settings(epochs=30, schedule="cosine", learning_rate=1e-3)
 
     def data(self, folder: Path | None) -> Splits:
         return mnist.load(folder, self.seed)
 
-    def model(self, task: Task) -> nn.Module:
-        return SoftmaxRegression(task.inputs, task.outputs)
+    def model(self, summary: DataSummary) -> nn.Module:
+        return SoftmaxRegression(summary.inputs, summary.outputs)

@@ -12,26 +12,25 @@ from torch import nn
 from chainrule.data.datasets import mnist
 from chainrule.data.splits import Splits
 from chainrule.models.feedforward.mlp import MLP
-from chainrule.runs.recipe import Published, Task, Trained
+from chainrule.runs.recipe import BaseRecipe, DataSummary, Published
+from chainrule.training import Settings
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe(Trained):
+class Recipe(BaseRecipe):
     """784-256-128-10, ReLU, 235,146 parameters."""
 
-    notes: ClassVar[str] = "L 'MNIST results and insights', 'Dropout'"
+    reference: ClassVar[str] = "L 'MNIST results and insights', 'Dropout'"
     published: ClassVar[tuple[Published, ...]] = (Published("test error", 0.018, "L's table"),)
 
     hidden: tuple[int, ...] = (256, 128)
     """Widths of the hidden layers."""
     dropout: tuple[float, ...] = (0.4, 0.3)
     """Share of units dropped, layer by layer."""
-    epochs: int = 40
-    schedule: str = "one-cycle"
-    learning_rate: float = 2e-3
+    settings: Settings = Settings(epochs=40, schedule="one-cycle", learning_rate=2e-3)
 
     def data(self, folder: Path | None) -> Splits:
         return mnist.load(folder, self.seed)
 
-    def model(self, task: Task) -> nn.Module:
-        return MLP(task.inputs, self.hidden, task.outputs, dropout=self.dropout)
+    def model(self, summary: DataSummary) -> nn.Module:
+        return MLP(summary.inputs, self.hidden, summary.outputs, dropout=self.dropout)

@@ -12,14 +12,16 @@ from torch import nn
 from chainrule.data.datasets import moons
 from chainrule.data.splits import Splits
 from chainrule.models.feedforward.mlp import MLP
-from chainrule.runs.recipe import Task, Trained
+from chainrule.runs.recipe import BaseRecipe, DataSummary
+from chainrule.training import Settings
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe(Trained):
+class Recipe(BaseRecipe):
     """Two coordinates → hidden layers → two moons."""
 
-    notes: ClassVar[str] = "A 1.2.2"
+    reference: ClassVar[str] = "A 1.2.2"
+    data_fields: ClassVar[tuple[str, ...]] = ("num_examples", "noise")
 
     hidden: tuple[int, ...] = (32, 32)
     """Widths of the hidden layers."""
@@ -27,15 +29,14 @@ class Recipe(Trained):
     """relu, tanh, sigmoid, gelu, …"""
     noise: float = 0.15
     """Standard deviation of the points around their moon."""
-    number: int = 1000
+    num_examples: int = 1000
     """Points in all."""
-    epochs: int = 60
-    batch_size: int = 32
-    schedule: str = "one-cycle"
-    learning_rate: float = 1e-2
+    settings: Settings = Settings(
+        epochs=60, batch_size=32, schedule="one-cycle", learning_rate=1e-2
+    )
 
     def data(self, folder: Path | None) -> Splits:
-        return moons.load(folder, self.seed, number=self.number, noise=self.noise)
+        return moons.load(folder, self.seed, number=self.num_examples, noise=self.noise)
 
-    def model(self, task: Task) -> nn.Module:
-        return MLP(task.inputs, self.hidden, task.outputs, self.activation)
+    def model(self, summary: DataSummary) -> nn.Module:
+        return MLP(summary.inputs, self.hidden, summary.outputs, self.activation)

@@ -13,26 +13,26 @@ from torch import nn
 from chainrule.data.datasets import spam
 from chainrule.data.splits import Splits
 from chainrule.models.feedforward.mlp import MLP
-from chainrule.runs.recipe import Task, Trained
+from chainrule.runs.recipe import BaseRecipe, DataSummary
+from chainrule.training import Settings
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe(Trained):
+class Recipe(BaseRecipe):
     """57 features → hidden layers → spam or not."""
 
-    notes: ClassVar[str] = "L exercise 10.6 (ESL 11.7)"
+    reference: ClassVar[str] = "L exercise 10.6 (ESL 11.7)"
 
     hidden: tuple[int, ...] = (512, 512)
     """Widths of the hidden layers."""
     dropout: float = 0.7
     """Share of hidden units dropped in each step."""
-    epochs: int = 60
-    schedule: str = "one-cycle"
-    learning_rate: float = 5e-3
-    weight_decay: float = 1e-3
+    settings: Settings = Settings(
+        epochs=60, schedule="one-cycle", learning_rate=5e-3, weight_decay=1e-3
+    )
 
     def data(self, folder: Path | None) -> Splits:
         return spam.load(folder, self.seed)
 
-    def model(self, task: Task) -> nn.Module:
-        return MLP(task.inputs, self.hidden, task.outputs, dropout=self.dropout)
+    def model(self, summary: DataSummary) -> nn.Module:
+        return MLP(summary.inputs, self.hidden, summary.outputs, dropout=self.dropout)

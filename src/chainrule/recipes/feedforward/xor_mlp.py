@@ -12,14 +12,16 @@ from torch import nn
 from chainrule.data.datasets import xor
 from chainrule.data.splits import Splits
 from chainrule.models.feedforward.mlp import MLP
-from chainrule.runs.recipe import Task, Trained
+from chainrule.runs.recipe import BaseRecipe, DataSummary
+from chainrule.training import Settings
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe(Trained):
+class Recipe(BaseRecipe):
     """Two coordinates → a few hidden units → same or different."""
 
-    notes: ClassVar[str] = "J 1.2, L exercise 10.1"
+    reference: ClassVar[str] = "J 1.2, L exercise 10.1"
+    data_fields: ClassVar[tuple[str, ...]] = ("num_examples", "noise")
 
     hidden: tuple[int, ...] = (8,)
     """Widths of the hidden layers; two units can do it, but seldom find it."""
@@ -27,15 +29,14 @@ class Recipe(Trained):
     """relu, tanh, sigmoid, gelu, …"""
     noise: float = 0.15
     """Standard deviation of the points around the four corners."""
-    number: int = 800
+    num_examples: int = 800
     """Points in all."""
-    epochs: int = 40
-    batch_size: int = 32
-    schedule: str = "one-cycle"
-    learning_rate: float = 2e-2
+    settings: Settings = Settings(
+        epochs=40, batch_size=32, schedule="one-cycle", learning_rate=2e-2
+    )
 
     def data(self, folder: Path | None) -> Splits:
-        return xor.load(folder, self.seed, number=self.number, noise=self.noise)
+        return xor.load(folder, self.seed, number=self.num_examples, noise=self.noise)
 
-    def model(self, task: Task) -> nn.Module:
-        return MLP(task.inputs, self.hidden, task.outputs, self.activation)
+    def model(self, summary: DataSummary) -> nn.Module:
+        return MLP(summary.inputs, self.hidden, summary.outputs, self.activation)

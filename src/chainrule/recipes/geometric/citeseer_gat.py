@@ -10,7 +10,7 @@ have brought neither loss nor accuracy forward.
 Veličković et al. (2018), ICLR. Notes: J 7.4.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -20,14 +20,15 @@ from chainrule.data.datasets import citeseer
 from chainrule.data.graph_splits import GraphSplits
 from chainrule.models.geometric.gat import GAT
 from chainrule.recipes.families.node_classification import NodeRecipe
-from chainrule.runs.recipe import Published, Task
+from chainrule.runs.recipe import DataSummary, Published
+from chainrule.training import Settings
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe(NodeRecipe):
     """3,703 words → 8 heads of 8 units → 6 fields, 237,586 parameters."""
 
-    notes: ClassVar[str] = "J 7.4"
+    reference: ClassVar[str] = "J 7.4"
     published: ClassVar[tuple[Published, ...]] = (
         Published("test accuracy", 0.725, "Veličković et al. 2018"),
     )
@@ -38,14 +39,17 @@ class Recipe(NodeRecipe):
     """Heads of every layer."""
     dropout: float = 0.6
     """Share of inputs, of attention and of what is attended to that is dropped in each step."""
-    epochs: int = 1000
-    learning_rate: float = 0.005
-    weight_decay: float = 2e-3
-    patience: int = 1000
-    monitor: str = "accuracy"
+    settings: Settings = replace(
+        NodeRecipe.settings,
+        epochs=1000,
+        learning_rate=0.005,
+        weight_decay=2e-3,
+        patience=1000,
+        monitor="accuracy",
+    )
 
     def data(self, folder: Path | None) -> GraphSplits:
         return citeseer.load(folder, self.seed)
 
-    def model(self, task: Task) -> nn.Module:
-        return GAT(task.inputs, self.hidden, task.outputs, self.heads, self.dropout)
+    def model(self, summary: DataSummary) -> nn.Module:
+        return GAT(summary.inputs, self.hidden, summary.outputs, self.heads, self.dropout)

@@ -7,7 +7,7 @@ decay acts on both layers, not on the first alone, and dropout on the entries of
 Kipf and Welling (2017), ICLR. Notes: J 7.4.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -17,14 +17,15 @@ from chainrule.data.datasets import citeseer
 from chainrule.data.graph_splits import GraphSplits
 from chainrule.models.geometric.gcn import GCN
 from chainrule.recipes.families.node_classification import NodeRecipe
-from chainrule.runs.recipe import Published, Task
+from chainrule.runs.recipe import DataSummary, Published
+from chainrule.training import Settings
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe(NodeRecipe):
     """3,703 words → 16 hidden units → 6 fields, 59,366 parameters."""
 
-    notes: ClassVar[str] = "J 7.4"
+    reference: ClassVar[str] = "J 7.4"
     published: ClassVar[tuple[Published, ...]] = (
         Published("test accuracy", 0.703, "Kipf and Welling 2017"),
     )
@@ -33,13 +34,12 @@ class Recipe(NodeRecipe):
     """Widths of the hidden layers."""
     dropout: float = 0.5
     """Share of inputs and of hidden units dropped in each step."""
-    epochs: int = 200
-    learning_rate: float = 0.01
-    weight_decay: float = 5e-4
-    patience: int = 10
+    settings: Settings = replace(
+        NodeRecipe.settings, epochs=200, learning_rate=0.01, weight_decay=5e-4, patience=10
+    )
 
     def data(self, folder: Path | None) -> GraphSplits:
         return citeseer.load(folder, self.seed)
 
-    def model(self, task: Task) -> nn.Module:
-        return GCN(task.inputs, self.hidden, task.outputs, self.dropout)
+    def model(self, summary: DataSummary) -> nn.Module:
+        return GCN(summary.inputs, self.hidden, summary.outputs, self.dropout)

@@ -7,7 +7,7 @@ Defferrard, Bresson and Vandergheynst (2016), NeurIPS; the figure is of Kipf and
 K = 2 in their count. Notes: J 7.5.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -17,14 +17,15 @@ from chainrule.data.datasets import cora
 from chainrule.data.graph_splits import GraphSplits
 from chainrule.models.geometric.chebyshev import Chebyshev
 from chainrule.recipes.families.node_classification import NodeRecipe
-from chainrule.runs.recipe import Published, Task
+from chainrule.runs.recipe import DataSummary, Published
+from chainrule.training import Settings
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe(NodeRecipe):
     """1,433 words → 16 hidden units → 7 fields, three terms each, 69,143 parameters."""
 
-    notes: ClassVar[str] = "J 7.5"
+    reference: ClassVar[str] = "J 7.5"
     published: ClassVar[tuple[Published, ...]] = (
         Published("test accuracy", 0.812, "Kipf and Welling 2017, K = 2"),
     )
@@ -35,13 +36,12 @@ class Recipe(NodeRecipe):
     """Chebyshev polynomials in a filter: it sees one hop less."""
     dropout: float = 0.5
     """Share of inputs and of hidden units dropped in each step."""
-    epochs: int = 200
-    learning_rate: float = 0.01
-    weight_decay: float = 5e-4
-    patience: int = 10
+    settings: Settings = replace(
+        NodeRecipe.settings, epochs=200, learning_rate=0.01, weight_decay=5e-4, patience=10
+    )
 
     def data(self, folder: Path | None) -> GraphSplits:
         return cora.load(folder, self.seed)
 
-    def model(self, task: Task) -> nn.Module:
-        return Chebyshev(task.inputs, self.hidden, task.outputs, self.terms, self.dropout)
+    def model(self, summary: DataSummary) -> nn.Module:
+        return Chebyshev(summary.inputs, self.hidden, summary.outputs, self.terms, self.dropout)

@@ -14,14 +14,15 @@ from chainrule.data.datasets import cora
 from chainrule.data.graph_splits import features_alone
 from chainrule.data.splits import Splits
 from chainrule.models.feedforward.mlp import MLP
-from chainrule.runs.recipe import Published, Task, Trained
+from chainrule.runs.recipe import BaseRecipe, DataSummary, Published
+from chainrule.training import Settings
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe(Trained):
+class Recipe(BaseRecipe):
     """1,433 words → 16 hidden units → 7 fields, 23,063 parameters."""
 
-    notes: ClassVar[str] = "J 7.4"
+    reference: ClassVar[str] = "J 7.4"
     published: ClassVar[tuple[Published, ...]] = (
         Published("test accuracy", 0.551, "Kipf and Welling 2017"),
     )
@@ -30,17 +31,15 @@ class Recipe(Trained):
     """Widths of the hidden layers."""
     dropout: float = 0.5
     """Share of hidden units dropped in each step."""
-    epochs: int = 200
-    batch_size: int = 140
-    learning_rate: float = 0.01
-    weight_decay: float = 5e-4
-    patience: int = 10
+    settings: Settings = Settings(
+        epochs=200, batch_size=140, learning_rate=0.01, weight_decay=5e-4, patience=10
+    )
 
     def data(self, folder: Path | None) -> Splits:
         return features_alone(cora.load(folder, self.seed))
 
-    def model(self, task: Task) -> nn.Module:
+    def model(self, summary: DataSummary) -> nn.Module:
         init = "xavier-uniform"
         return MLP(
-            task.inputs, self.hidden, task.outputs, dropout=self.dropout, initialization=init
+            summary.inputs, self.hidden, summary.outputs, dropout=self.dropout, initialization=init
         )

@@ -6,31 +6,35 @@ learned for one digit holds for any number of them.
 Zaheer et al. (2017), Deep Sets, 4.1.2. Notes: J 7.2.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from torch import nn
 
 from chainrule.models.geometric.deep_sets import DeepSets
 from chainrule.nn.rescaled import Rescaled
-from chainrule.recipes.families.digit_sets import OfDigits
-from chainrule.runs.recipe import Task
+from chainrule.recipes.families.digit_sets import DigitSetRecipe
+from chainrule.runs.recipe import DataSummary
+from chainrule.training import Settings
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe(OfDigits):
+class Recipe(DigitSetRecipe):
     """A small convolutional network for each digit, the sum of its shares, a linear answer."""
 
-    notes: ClassVar[str] = "J 7.2"
+    reference: ClassVar[str] = "J 7.2"
     target: ClassVar[str] = "sum"
 
-    epochs: int = 10
-    batch_size: int = 64
-    optimizer: str = "adamw"
-    schedule: str = "one-cycle"
-    learning_rate: float = 2e-3
-    weight_decay: float = 0.01
+    settings: Settings = replace(
+        DigitSetRecipe.settings,
+        epochs=10,
+        batch_size=64,
+        optimizer="adamw",
+        schedule="one-cycle",
+        learning_rate=2e-3,
+        weight_decay=0.01,
+    )
 
-    def model(self, task: Task) -> nn.Module:
+    def model(self, summary: DataSummary) -> nn.Module:
         worth = nn.Linear(self.features, 1, bias=False)
-        return DeepSets(self.digit_network(), Rescaled(worth, 0.0, task.spread), "sum")
+        return DeepSets(self.digit_network(), Rescaled(worth, 0.0, summary.target_std), "sum")

@@ -7,7 +7,7 @@ edges are ids. Columns of numbers are standardized, categories become 0/1 column
 label stay in the graph, and `chainrule predict RUN nodes.csv` says what they are. Notes: J 7.4.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -19,14 +19,16 @@ from chainrule.errors import InputError
 from chainrule.models.geometric.gcn import GCN
 from chainrule.nn.on_graph import OnGraph
 from chainrule.recipes.families.node_classification import NodeRecipe
-from chainrule.runs.recipe import Task
+from chainrule.runs.recipe import DataSummary
+from chainrule.training import Settings
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe(NodeRecipe):
     """The columns of the nodes → hidden layers, coupled along the edges → one of the columns."""
 
-    notes: ClassVar[str] = "J 7.4"
+    reference: ClassVar[str] = "J 7.4"
+    data_fields: ClassVar[tuple[str, ...]] = ("edges", "nodes", "target", "ignore")
 
     edges: str
     """CSV file of the edges, with a header: the ids of both ends."""
@@ -40,24 +42,22 @@ class Recipe(NodeRecipe):
     """Widths of the hidden layers."""
     dropout: float = 0.5
     """Share of inputs and of hidden units dropped in each step."""
-    epochs: int = 400
-    learning_rate: float = 0.01
-    weight_decay: float = 5e-4
-    patience: int = 50
+    settings: Settings = replace(
+        NodeRecipe.settings, epochs=400, learning_rate=0.01, weight_decay=5e-4, patience=50
+    )
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         for name in ("edges", "nodes"):  # the run must be able to find them from any folder
             object.__setattr__(self, name, str(Path(getattr(self, name)).resolve()))
 
     def data(self, folder: Path | None) -> GraphSplits:
         return graph_table(self.edges, self.nodes, self.target, self.seed, self.ignore)
 
-    def model(self, task: Task) -> nn.Module:
+    def model(self, summary: DataSummary) -> nn.Module:
         graph = self.data(None).graph
-        if graph.x.shape[1] != task.inputs:
+        if graph.x.shape[1] != summary.inputs:
             raise InputError(
                 f"{self.nodes} is not the table that the run has learned from: it gives "
-                f"{graph.x.shape[1]} features, not {task.inputs}; train again"
+                f"{graph.x.shape[1]} features, not {summary.inputs}; train again"
             )
-        return OnGraph(GCN(task.inputs, self.hidden, task.outputs, self.dropout), graph)
+        return OnGraph(GCN(summary.inputs, self.hidden, summary.outputs, self.dropout), graph)

@@ -6,19 +6,19 @@ The network knows where the two leaders went and who met whom. Zachary (1977); K
 (2017). Notes: J 7.4.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-import torch
 from torch import nn
 
 from chainrule.data.datasets import karate
 from chainrule.data.graph_splits import GraphSplits
+from chainrule.learning.tasks import Task
 from chainrule.models.geometric.gcn import GCN
-from chainrule.recipes.families.node_classification import NodeRecipe, placed
-from chainrule.runs.recipe import SPLITS, Figures, Task
-from chainrule.training import outputs
+from chainrule.recipes.families.node_classification import NodeRecipe, predicted_classes
+from chainrule.runs.recipe import DataSummary, Predictions
+from chainrule.training import Settings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,36 +28,33 @@ if TYPE_CHECKING:
 class Recipe(NodeRecipe):
     """34 members → 16 hidden units → 2 clubs, 594 parameters."""
 
-    notes: ClassVar[str] = "J 7.4"
+    reference: ClassVar[str] = "J 7.4"
 
     hidden: tuple[int, ...] = (16,)
     """Widths of the hidden layers."""
     dropout: float = 0.0
     """Share of inputs and of hidden units dropped in each step."""
-    epochs: int = 200
-    learning_rate: float = 0.01
-    weight_decay: float = 5e-4
+    settings: Settings = replace(
+        NodeRecipe.settings, epochs=200, learning_rate=0.01, weight_decay=5e-4
+    )
 
     def data(self, folder: Path | None) -> GraphSplits:
         return karate.load(folder, self.seed)
 
-    def model(self, task: Task) -> nn.Module:
-        return GCN(task.inputs, self.hidden, task.outputs, self.dropout)
+    def model(self, summary: DataSummary) -> nn.Module:
+        return GCN(summary.inputs, self.hidden, summary.outputs, self.dropout)
 
-    def measure(self, model: nn.Module, data: GraphSplits) -> Figures:
-        found = super().measure(model, data)
-        sizes = {name: len(getattr(data, name).x) for name in SPLITS}
-        return {
-            name: figures | {"mistakes": float(round(figures["error"] * sizes[name]))}
-            for name, figures in found.items()
-        }
+    def measure(self, predictions: Predictions, split: str, task: Task) -> dict[str, float]:
+        found = super().measure(predictions, split, task)
+        size = len(getattr(predictions.data, split).x)
+        return found | {"mistakes": float(round(found["error"] * size))}
 
-    def pictures(self, model: nn.Module, data: GraphSplits) -> "dict[str, Figure]":
+    def figures(self, predictions: Predictions) -> "dict[str, Figure]":
         from chainrule.plots.graphs import colored_graph
 
-        predicted = outputs(placed(model, data), (torch.arange(data.graph.nodes),)).argmax(1)
+        data, predicted = predictions.data, predicted_classes(predictions)
         edges, names = data.graph.edge_index.T.numpy(), [str(m) for m in range(data.graph.nodes)]
         club = colored_graph(
             edges, data.labels.numpy(), predicted.numpy(), data.classes, data.train.x.numpy(), names
         )
-        return super().pictures(model, data) | {"graph": club}
+        return super().figures(predictions) | {"graph": club}

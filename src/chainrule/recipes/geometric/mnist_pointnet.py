@@ -4,7 +4,7 @@ Every step draws other points of each digit, turns and stretches it a little and
 Qi et al. (2017), PointNet, appendix: 0.8 % of mistakes. Notes: J 7.3.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -12,21 +12,21 @@ from torch import nn
 
 from chainrule.data.datasets import mnist_points
 from chainrule.data.splits import Splits
-from chainrule.learning.augmentation import compose
+from chainrule.learning.augmentation import Augment, compose
 from chainrule.learning.point_augmentation import jitter, rescale, rotate_about_up, some_points
-from chainrule.learning.tasks import Objective
 from chainrule.models.geometric.pointnet import PointNet
-from chainrule.runs.recipe import Published, Task, Trained, objective_of
+from chainrule.runs.recipe import BaseRecipe, DataSummary, Predictions, Published
+from chainrule.training import Settings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe(Trained):
+class Recipe(BaseRecipe):
     """Two T-nets, 64 local and 256 global features, then 512 and 256 units and 10 logits."""
 
-    notes: ClassVar[str] = "J 7.3"
+    reference: ClassVar[str] = "J 7.3"
     published: ClassVar[tuple[Published, ...]] = (
         Published("test error", 0.0078, "Qi et al. (2017), PointNet, 256 points"),
     )
@@ -43,29 +43,30 @@ class Recipe(Trained):
     """Largest change of the length of each axis."""
     jitter: float = 0.02
     """Spread of the noise on every coordinate, cut off at 2.5 times as much."""
-    epochs: int = 6
-    batch_size: int = 64
-    optimizer: str = "adamw"
-    schedule: str = "one-cycle"
-    learning_rate: float = 3e-3
-    weight_decay: float = 0.05
+    settings: Settings = Settings(
+        epochs=6,
+        batch_size=64,
+        optimizer="adamw",
+        schedule="one-cycle",
+        learning_rate=3e-3,
+        weight_decay=0.05,
+    )
 
     def data(self, folder: Path | None) -> Splits:
         return mnist_points.load(folder, self.seed)
 
-    def model(self, task: Task) -> nn.Module:
-        return PointNet(2, task.outputs, features=self.features, dropout=self.dropout)
+    def model(self, summary: DataSummary) -> nn.Module:
+        return PointNet(2, summary.outputs, features=self.features, dropout=self.dropout)
 
-    def objective(self, data: Splits) -> Objective:
-        augment = compose(
+    def augmentation(self) -> Augment:
+        return compose(
             some_points(self.visible),
             rotate_about_up(self.degrees, dimensions=2),
             rescale(self.stretch, dimensions=2),
             jitter(self.jitter, 2.5 * self.jitter, dimensions=2),
         )
-        return replace(objective_of(data), augment=augment)
 
-    def pictures(self, model: nn.Module, data: Splits) -> "dict[str, Figure]":
-        from chainrule.recipes.families.point_pictures import classified
+    def figures(self, predictions: Predictions) -> "dict[str, Figure]":
+        from chainrule.recipes.families.point_pictures import classification_figures
 
-        return super().pictures(model, data) | classified(model, data)
+        return super().figures(predictions) | classification_figures(predictions)

@@ -5,7 +5,7 @@ stretches it and moves its points. Qi et al. (2017), PointNet; Wu et al. (2015),
 Notes: J 7.3.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -13,7 +13,7 @@ from torch import nn
 
 from chainrule.data.datasets import modelnet10
 from chainrule.data.splits import Splits
-from chainrule.learning.augmentation import compose
+from chainrule.learning.augmentation import Augment, compose
 from chainrule.learning.point_augmentation import (
     drop_points,
     jitter,
@@ -22,19 +22,20 @@ from chainrule.learning.point_augmentation import (
     rotate_about_up,
     some_points,
 )
-from chainrule.learning.tasks import Objective
 from chainrule.models.geometric.pointnet import PointNet
-from chainrule.runs.recipe import Published, Task, Trained, objective_of
+from chainrule.runs.recipe import BaseRecipe, DataSummary, Predictions, Published
+from chainrule.training import Settings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe(Trained):
+class Recipe(BaseRecipe):
     """Two T-nets, 64 local and 1024 global features, then 512 and 256 units and 10 logits."""
 
-    notes: ClassVar[str] = "J 7.3"
+    reference: ClassVar[str] = "J 7.3"
+    data_fields: ClassVar[tuple[str, ...]] = ("normals",)
     published: ClassVar[tuple[Published, ...]] = (
         Published("test accuracy", 0.8354, "Wu et al. (2015), 3D ShapeNets on voxels"),
     )
@@ -55,24 +56,30 @@ class Recipe(Trained):
     """Largest share of a training cloud's points that are left out."""
     normals: bool = False
     """Give the network the normals, too; needs the archive of meshes."""
-    epochs: int = 36
-    batch_size: int = 32
-    optimizer: str = "adamw"
-    schedule: str = "one-cycle"
-    learning_rate: float = 2e-3
-    weight_decay: float = 0.05
-    label_smoothing: float = 0.1
+    settings: Settings = Settings(
+        epochs=36,
+        batch_size=32,
+        optimizer="adamw",
+        schedule="one-cycle",
+        learning_rate=2e-3,
+        weight_decay=0.05,
+        label_smoothing=0.1,
+    )
 
     def data(self, folder: Path | None) -> Splits:
         return modelnet10.load(folder, self.seed, normals=self.normals)
 
-    def model(self, task: Task) -> nn.Module:
+    def model(self, summary: DataSummary) -> nn.Module:
         return PointNet(
-            3, task.outputs, inputs=task.shape[1], features=self.features, dropout=self.dropout
+            3,
+            summary.outputs,
+            inputs=summary.shape[1],
+            features=self.features,
+            dropout=self.dropout,
         )
 
-    def objective(self, data: Splits) -> Objective:
-        augment = compose(
+    def augmentation(self) -> Augment:
+        return compose(
             some_points(self.visible),
             drop_points(self.missing),
             mirror(),
@@ -80,9 +87,8 @@ class Recipe(Trained):
             *([] if self.normals else [rescale(self.stretch)]),
             jitter(self.jitter, 2.5 * self.jitter),
         )
-        return replace(objective_of(data), augment=augment)
 
-    def pictures(self, model: nn.Module, data: Splits) -> "dict[str, Figure]":
-        from chainrule.recipes.families.point_pictures import classified
+    def figures(self, predictions: Predictions) -> "dict[str, Figure]":
+        from chainrule.recipes.families.point_pictures import classification_figures
 
-        return super().pictures(model, data) | classified(model, data)
+        return super().figures(predictions) | classification_figures(predictions)

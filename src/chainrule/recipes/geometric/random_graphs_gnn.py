@@ -7,8 +7,8 @@ The Weisfeiler-Leman kernel, which bounds what messages can see, stands beside i
 Xu et al. (2019), ICLR; Shervashidze et al. (2011), JMLR 12. Notes: J 7.4.
 """
 
-from collections.abc import Generator
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -19,8 +19,8 @@ from chainrule.data.graph_splits import GraphSplits
 from chainrule.models.geometric.graph_classifier import GraphClassifier
 from chainrule.models.geometric.weisfeiler_leman import WeisfeilerLeman
 from chainrule.nn.on_graph import OnGraphs
-from chainrule.runs.recipe import Experiment, Facts, Figures, Task, arrays, measure, objective_of
-from chainrule.training import Progress, Settings, fit, outputs
+from chainrule.runs.recipe import SPLITS, BaseRecipe, DataSummary, Metrics, Predictions
+from chainrule.training import Settings, evaluate
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,65 +30,62 @@ RIDGES = (0.01, 0.1, 1.0)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe(Settings, Experiment[nn.Module, GraphSplits]):
+class Recipe(BaseRecipe):
     """Three layers of 32 units, each read out by a sum, then 32 hidden units → 4 laws."""
 
-    notes: ClassVar[str] = "J 7.4"
+    reference: ClassVar[str] = "J 7.4"
 
-    width: int = 32
+    unsupported: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        ("members", "teacher"), "its examples are graphs, which all members would hold"
+    )
+
+    hidden_size: int = 32
     """Units of every layer."""
-    layers: int = 3
+    num_layers: int = 3
     """Rounds of messages."""
     aggregation: str = "sum"
     """How a node gathers messages: sum, mean or max."""
     readout: str = "mean"
     """How a graph gathers its nodes: sum, mean or max."""
-    epochs: int = 60
-    batch_size: int = 64
-    schedule: str = "one-cycle"
-    learning_rate: float = 5e-3
-    weight_decay: float = 1e-4
+    settings: Settings = Settings(
+        epochs=60, batch_size=64, schedule="one-cycle", learning_rate=5e-3, weight_decay=1e-4
+    )
 
     def data(self, folder: Path | None) -> GraphSplits:
         return random_graphs.load(folder, self.seed)
 
-    def facts(self, data: GraphSplits) -> Facts:
-        facts = super().facts(data)
-        task = Task((data.graph.x.shape[1],), data.classes)
-        return Facts(task, facts.examples, data.notes)
+    def summarize(self, data: GraphSplits) -> DataSummary:
+        return replace(super().summarize(data), shape=(data.graph.x.shape[1],), encoder=None)
 
-    def model(self, task: Task) -> nn.Module:
+    def model(self, summary: DataSummary) -> nn.Module:
         return GraphClassifier(
-            task.inputs, self.width, task.outputs, self.layers, self.aggregation, self.readout
+            summary.inputs,
+            self.hidden_size,
+            summary.outputs,
+            self.num_layers,
+            self.aggregation,
+            self.readout,
         )
 
-    def learn(
-        self, model: nn.Module, data: GraphSplits, folder: Path | None, device: str
-    ) -> Generator[Progress]:
-        train, validation = arrays(data.train), arrays(data.validation)
-        placed = OnGraphs(model, data.graph)
-        return fit(placed, train, validation, self, objective_of(data), folder, device)
+    def network(self, model: nn.Module, data: GraphSplits) -> OnGraphs:
+        return OnGraphs(model, data.graph)
 
-    def measure(self, model: nn.Module, data: GraphSplits) -> Figures:
-        return measure(OnGraphs(model, data.graph), data)
-
-    def compare(self, data: GraphSplits) -> dict[str, Figures]:
+    def baselines(self, data: GraphSplits) -> dict[str, Metrics]:
         """The kernel whose rounds and ridge are best on the validation graphs."""
-        best: tuple[float, Figures] = (-1.0, {})
+        best: tuple[float, Metrics] = (-1.0, {})
         for rounds in ROUNDS:
             model = WeisfeilerLeman(data.graph, len(data.classes), rounds)
             for ridge in RIDGES:
                 model.learn(*data.train, ridge)
-                found = measure(model, data)
+                found = {s: evaluate(model, getattr(data, s), self.task(data)) for s in SPLITS}
                 best = max(best, (found["validation"]["accuracy"], found), key=lambda pair: pair[0])
         return {"Weisfeiler-Leman kernel": best[1]}
 
-    def pictures(self, model: nn.Module, data: GraphSplits) -> "dict[str, Figure]":
+    def figures(self, predictions: Predictions) -> "dict[str, Figure]":
         from chainrule.plots.predictions import confusion_matrix
         from chainrule.runs.pictures import counts
 
-        x, y = data.test
-        predicted = outputs(OnGraphs(model, data.graph), (x,)).argmax(1)
+        y, classes = predictions.data.test.y, predictions.data.classes
+        predicted = predictions.outputs("test").argmax(1)
         wrong = f"test: {int((predicted != y).sum())} of {len(y)} wrong"
-        found = counts(y, predicted, len(data.classes))
-        return {"confusion": confusion_matrix(found, data.classes, wrong)}
+        return {"confusion": confusion_matrix(counts(y, predicted, len(classes)), classes, wrong)}

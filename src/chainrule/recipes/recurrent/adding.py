@@ -6,39 +6,39 @@ Hochreiter and Schmidhuber (1997); as in Le, Jaitly and Hinton (2015). Notes: J 
 dependencies).
 """
 
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 from torch import nn
 
 from chainrule.data.datasets import adding
 from chainrule.data.splits import Splits
-from chainrule.learning import losses, metrics
-from chainrule.learning.tasks import Objective
+from chainrule.learning.metrics import RMSE, Metric
+from chainrule.learning.tasks import REGRESSION, Task
 from chainrule.models.recurrent.recurrent import Recurrent
 from chainrule.models.recurrent.sequence_classifier import SequenceClassifier
-from chainrule.recipes.families.memory_task import ByLength
+from chainrule.recipes.families.memory_task import MemoryTaskRecipe
+from chainrule.training import Settings
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe(ByLength):
+class Recipe(MemoryTaskRecipe):
     """A number and a mark → a cell → the sum, after the last step."""
 
-    notes: ClassVar[str] = "J 5, J 5.1"
-    metric: ClassVar[str] = "rmse"
-    guessing: ClassVar[float] = (1 / 6) ** 0.5
+    reference: ClassVar[str] = "J 5, J 5.1"
+    metric: ClassVar[Metric] = RMSE
+    chance: ClassVar[float] = (1 / 6) ** 0.5
     solved: ClassVar[float] = 0.07
 
     lengths: tuple[int, ...] = (20, 50, 100, 200)
     """Steps of a sequence."""
-    epochs: int = 20
-    learning_rate: float = 5e-3
+    settings: Settings = replace(MemoryTaskRecipe.settings, epochs=20, learning_rate=5e-3)
 
     def load(self, length: int) -> Splits:
-        return adding.load(seed=self.seed, number=self.number, length=length)
+        return adding.load(seed=self.seed, number=self.num_examples, length=length)
 
-    def answering(self, layer: Recurrent, outputs: int) -> nn.Module:
+    def with_head(self, layer: Recurrent, outputs: int) -> nn.Module:
         return SequenceClassifier(layer, outputs)
 
-    def objective(self) -> Objective:
-        return Objective(losses.squared, {"rmse": metrics.rmse})
+    def task(self, data: Any = None) -> Task:
+        return replace(REGRESSION, metrics=(RMSE,))

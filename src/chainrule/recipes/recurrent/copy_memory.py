@@ -7,8 +7,8 @@ Hochreiter and Schmidhuber (1997); as in Arjovsky, Shah and Bengio (2016), ICML.
 Notes: J 5, J 5.1 (long-range dependencies).
 """
 
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import torch.nn.functional as F
 from jaxtyping import Float, Int
@@ -16,34 +16,35 @@ from torch import Tensor, nn
 
 from chainrule.data.datasets import copy_memory
 from chainrule.data.splits import Splits
-from chainrule.learning.tasks import Objective
+from chainrule.learning.metrics import ERROR, Metric
+from chainrule.learning.tasks import Task
 from chainrule.models.recurrent.recurrent import Recurrent
 from chainrule.models.recurrent.sequence_tagger import SequenceTagger
-from chainrule.recipes.families.memory_task import ByLength
+from chainrule.recipes.families.memory_task import MemoryTaskRecipe
+from chainrule.training import Settings
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe(ByLength):
+class Recipe(MemoryTaskRecipe):
     """Ten one-hot inputs → a cell → one of eight symbols at each of the last ten steps."""
 
-    notes: ClassVar[str] = "J 5, J 5.1"
-    metric: ClassVar[str] = "error"
-    guessing: ClassVar[float] = 1 - 1 / copy_memory.SYMBOLS
+    reference: ClassVar[str] = "J 5, J 5.1"
+    metric: ClassVar[Metric] = ERROR.computed_by(lambda output, y: copying_error(output, y))
+    chance: ClassVar[float] = 1 - 1 / copy_memory.SYMBOLS
     solved: ClassVar[float] = 0.01
 
     lengths: tuple[int, ...] = (1, 10, 30, 100)
     """Steps between reading and writing."""
-    epochs: int = 25
-    learning_rate: float = 5e-3
+    settings: Settings = replace(MemoryTaskRecipe.settings, epochs=25, learning_rate=5e-3)
 
     def load(self, length: int) -> Splits:
-        return copy_memory.load(seed=self.seed, number=self.number, length=length)
+        return copy_memory.load(seed=self.seed, number=self.num_examples, length=length)
 
-    def answering(self, layer: Recurrent, outputs: int) -> nn.Module:
+    def with_head(self, layer: Recurrent, outputs: int) -> nn.Module:
         return SequenceTagger(layer, outputs)
 
-    def objective(self) -> Objective:
-        return Objective(copying_loss, {"error": copying_error})
+    def task(self, data: Any = None) -> Task:
+        return Task("copying", copying_loss, (self.metric,))
 
 
 def copying_loss(

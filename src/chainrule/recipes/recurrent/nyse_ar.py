@@ -5,11 +5,11 @@
 v, r and z: log volume, return and log volatility of a day.
 
 AR(5), solved exactly on the days of the training period, the part for validation included: there is
-nothing to choose by it. Yesterday's volume is the straw man. ISL 10.9.6. Notes: L "When to Use Deep
+nothing to choose by it. Yesterday's volume is the baseline. ISL 10.9.6. Notes: L "When to Use Deep
 Learning" (NYSE).
 """
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -19,9 +19,18 @@ from torch import Tensor, nn
 
 from chainrule.data.datasets import nyse
 from chainrule.data.splits import Splits
+from chainrule.learning.tasks import REGRESSION
 from chainrule.models.feedforward.linear_regression import LinearRegression
-from chainrule.recipes.families.forecasting import course, straw_man
-from chainrule.runs.recipe import Experiment, Figures, Published, Task, arrays, measure, one_step
+from chainrule.recipes.families.forecasting import forecast_figures, persistence
+from chainrule.runs.recipe import (
+    BaseRecipe,
+    DataSummary,
+    Metrics,
+    Predictions,
+    Published,
+    one_step,
+    only_gradients,
+)
 from chainrule.training import Progress
 
 if TYPE_CHECKING:
@@ -40,11 +49,13 @@ class Autoregression(nn.Module):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe(Experiment[Autoregression]):
+class Recipe(BaseRecipe):
     """Five days of return, volume and volatility → the volume of the next."""
 
-    notes: ClassVar[str] = "L 'When to Use Deep Learning' (ISL 10.9.6)"
+    reference: ClassVar[str] = "L 'When to Use Deep Learning' (ISL 10.9.6)"
     published: ClassVar[tuple[Published, ...]] = (Published("test r2", 0.41, "ISL 10.9.6, AR(5)"),)
+
+    unsupported: ClassVar[Mapping[str, str]] = only_gradients("is solved by least squares")
 
     seed: int = 0
     """Changes nothing: the split is in time and the fit exact."""
@@ -52,22 +63,20 @@ class Recipe(Experiment[Autoregression]):
     def data(self, folder: Path | None) -> Splits:
         return nyse.load(folder, self.seed)
 
-    def model(self, task: Task) -> Autoregression:
-        return Autoregression(task.inputs)
+    def model(self, summary: DataSummary) -> Autoregression:
+        return Autoregression(summary.inputs)
 
-    def learn(
+    def fit(
         self, model: Autoregression, data: Splits, folder: Path | None, device: str
     ) -> Generator[Progress]:
-        parts = arrays(data.train), arrays(data.validation)
+        parts = REGRESSION.targets(tuple(data.train)), REGRESSION.targets(tuple(data.validation))
         x, y = (torch.cat(both) for both in zip(*parts, strict=True))
         model.regression.solve(x.flatten(1), y)
-        yield one_step(measure(model, data)["train"], "solved exactly")
+        found = self.measure(Predictions(self, model, data), "train", REGRESSION)
+        yield one_step(found, "solved exactly")
 
-    def measure(self, model: Autoregression, data: Splits) -> Figures:
-        return measure(model, data)
+    def baselines(self, data: Splits) -> dict[str, Metrics]:
+        return {"yesterday's volume": persistence(data)}
 
-    def compare(self, data: Splits) -> dict[str, Figures]:
-        return {"yesterday's volume": straw_man(data)}
-
-    def pictures(self, model: Autoregression, data: Splits) -> "dict[str, Figure]":
-        return course(model, data)
+    def figures(self, predictions: Predictions) -> "dict[str, Figure]":
+        return forecast_figures(predictions)

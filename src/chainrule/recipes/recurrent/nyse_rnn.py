@@ -1,10 +1,11 @@
 """Tomorrow's trading volume by a recurrent network that reads the last five days.
 
 A GRU over (return, volume, volatility) of each day, and a linear output at the end. It is worth
-little more than AR(5), `nyse-ar`: the series is mostly noise. Yesterday's volume is the straw man.
+little more than AR(5), `nyse-ar`: the series is mostly noise. Yesterday's volume is the baseline.
 ISL 10.9.6. Notes: L "When to Use Deep Learning" (NYSE).
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -15,38 +16,39 @@ from chainrule.data.datasets import nyse
 from chainrule.data.splits import Splits
 from chainrule.models.recurrent.layers import layer
 from chainrule.models.recurrent.sequence_classifier import SequenceClassifier
-from chainrule.recipes.families.forecasting import course, straw_man
-from chainrule.runs.recipe import Figures, Published, Task, Trained
+from chainrule.recipes.families.forecasting import forecast_figures, persistence
+from chainrule.runs.recipe import BaseRecipe, DataSummary, Metrics, Predictions, Published
+from chainrule.training import Settings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe(Trained):
+class Recipe(BaseRecipe):
     """Five days of three numbers → a GRU → the volume of the next day."""
 
-    notes: ClassVar[str] = "L 'When to Use Deep Learning' (ISL 10.9.6)"
+    reference: ClassVar[str] = "L 'When to Use Deep Learning' (ISL 10.9.6)"
     published: ClassVar[tuple[Published, ...]] = (Published("test r2", 0.42, "ISL 10.9.6, RNN"),)
+
+    unsupported: ClassVar[Mapping[str, str]] = {"teacher": "a forecast has no classes"}
 
     cell: str = "gru"
     """The recurrent layer: gru, lstm, elman, mingru, lru, …"""
-    width: int = 64
+    hidden_size: int = 64
     """Its units."""
-    epochs: int = 30
-    batch_size: int = 64
-    learning_rate: float = 3e-3
-    schedule: str = "one-cycle"
-    weight_decay: float = 1e-3
+    settings: Settings = Settings(
+        epochs=30, batch_size=64, learning_rate=3e-3, schedule="one-cycle", weight_decay=1e-3
+    )
 
     def data(self, folder: Path | None) -> Splits:
         return nyse.load(folder, self.seed)
 
-    def model(self, task: Task) -> nn.Module:
-        return SequenceClassifier(layer(self.cell, task.shape[1], self.width), 1)
+    def model(self, summary: DataSummary) -> nn.Module:
+        return SequenceClassifier(layer(self.cell, summary.shape[1], self.hidden_size), 1)
 
-    def compare(self, data: Splits) -> dict[str, Figures]:
-        return {"yesterday's volume": straw_man(data)}
+    def baselines(self, data: Splits) -> dict[str, Metrics]:
+        return {"yesterday's volume": persistence(data)}
 
-    def pictures(self, model: nn.Module, data: Splits) -> "dict[str, Figure]":
-        return course(model, data)
+    def figures(self, predictions: Predictions) -> "dict[str, Figure]":
+        return forecast_figures(predictions)

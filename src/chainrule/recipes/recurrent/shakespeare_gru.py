@@ -1,22 +1,23 @@
 """A GRU writes Shakespeare, character by character.
 
 One layer of 446 units, trained by truncated backpropagation through time, beside the
-other cells at equal numbers of parameters and minutes: see `characters`.
+other cells at equal numbers of parameters and minutes: see `recurrent_lm`.
 Cho et al. (2014). Notes: J 5.1.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from chainrule.recipes.families.recurrent_lm import Characters
+from chainrule.recipes.families.recurrent_lm import RecurrentLMRecipe
+from chainrule.training import Settings
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe(Characters):
+class Recipe(RecurrentLMRecipe):
     """Characters → 446 units → the next character."""
 
     cell: ClassVar[str] = "gru"
 
-    width: int = 446
-    depth: int = 1
-    epochs: int = 12
+    hidden_size: int = 446
+    num_layers: int = 1
+    settings: Settings = replace(RecurrentLMRecipe.settings, epochs=12)

@@ -1,22 +1,23 @@
 """An LSTM writes Shakespeare, character by character.
 
 One layer of 384 units, trained by truncated backpropagation through time, beside the
-other cells at equal numbers of parameters and minutes: see `characters`.
+other cells at equal numbers of parameters and minutes: see `recurrent_lm`.
 Hochreiter and Schmidhuber (1997). Notes: J 5.1.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from chainrule.recipes.families.recurrent_lm import Characters
+from chainrule.recipes.families.recurrent_lm import RecurrentLMRecipe
+from chainrule.training import Settings
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe(Characters):
+class Recipe(RecurrentLMRecipe):
     """Characters → 384 units → the next character."""
 
     cell: ClassVar[str] = "lstm"
 
-    width: int = 384
-    depth: int = 1
-    epochs: int = 20
+    hidden_size: int = 384
+    num_layers: int = 1
+    settings: Settings = replace(RecurrentLMRecipe.settings, epochs=20)

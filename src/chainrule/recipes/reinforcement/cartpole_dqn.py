@@ -11,21 +11,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from torch import nn
-
 from chainrule.environments.cart_pole import ACTIONS, NAMES, TAU, CartPoles
-from chainrule.recipes.families.dqn import Arena, Playing
-from chainrule.runs.recipe import Published
+from chainrule.recipes.families.dqn import Arena, DQNRecipe
+from chainrule.runs.recipe import Predictions, Published
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe(Playing):
+class Recipe(DQNRecipe):
     """Position, speed, angle and its speed → 128 → 128 → the values of left and right."""
 
-    notes: ClassVar[str] = "A 4"
+    reference: ClassVar[str] = "A 4"
     published: ClassVar[tuple[Published, ...]] = (
         Published("test return", 500.0, "RL Baselines3 Zoo, DQN, 50k steps, one run"),
     )
@@ -33,9 +31,9 @@ class Recipe(Playing):
     def data(self, folder: Path | None) -> Arena:
         return Arena(CartPoles, len(NAMES), ACTIONS)
 
-    def pictures(self, model: nn.ModuleList, data: Arena) -> "dict[str, Figure]":
+    def figures(self, predictions: Predictions) -> "dict[str, Figure]":
         from chainrule.plots.environments import cart_pole_strip
 
-        found = self.episode(model, data)
+        found = self.episode(predictions)
         title = f"a greedy episode, return {found.earned:g}"
         return {"episode": cart_pole_strip(found.observations.numpy(), TAU, title)}

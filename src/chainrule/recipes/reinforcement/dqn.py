@@ -14,10 +14,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from torch import nn
-
 from chainrule.environments.gym import GymEnvironments, frames, spaces
-from chainrule.recipes.families.dqn import Arena, Playing
+from chainrule.recipes.families.dqn import Arena, DQNRecipe
+from chainrule.runs.recipe import Predictions
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -26,10 +25,10 @@ PICTURES = 8  # of an episode
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe(Playing):
+class Recipe(DQNRecipe):
     """What the environment shows → hidden layers → the value of every action."""
 
-    notes: ClassVar[str] = "A 4"
+    reference: ClassVar[str] = "A 4"
 
     env: str
     """Name of the environment, such as CartPole-v1."""
@@ -41,11 +40,11 @@ class Recipe(Playing):
         names = tuple(map(str, range(actions)))
         return Arena(partial(GymEnvironments, self.env), observations, names)
 
-    def pictures(self, model: nn.ModuleList, data: Arena) -> "dict[str, Figure]":
+    def figures(self, predictions: Predictions) -> "dict[str, Figure]":
         """Frames where the environment can draw itself, else what it showed."""
         from chainrule.plots.environments import film_strip, observation_curves, spread
 
-        found = self.episode(model, data)
+        found = self.episode(predictions)
         title = f"a greedy episode of {self.env}, return {found.earned:g}"
         shown = spread(len(found.observations), PICTURES)
         pictures = frames(self.env, int(found.start["seeds"][0]), found.actions, shown)

@@ -7,7 +7,7 @@ value iteration, which knows both; SARSA walks as many steps beside them, and va
 exploring policy instead. Watkins and Dayan (1992). Notes: A 4.
 """
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -20,26 +20,27 @@ from chainrule.errors import InputError
 from chainrule.models.reinforcement.q_learning import QLearning, check
 from chainrule.models.reinforcement.sarsa import Sarsa
 from chainrule.recipes.families.grid_world import (
-    GridSettings,
+    GridWorldRecipe,
     agent_means,
     drawn_world,
     optimum,
     quality,
 )
-from chainrule.runs.recipe import Experiment, Figures, Record, Task
-from chainrule.training import Progress, checkpoint
+from chainrule.runs.recipe import DataSummary, Metrics, Predictions
+from chainrule.training import Progress, Record
+from chainrule.training.loop import Trainer, run
 from chainrule.training.randomness import mix
-from chainrule.training.state import LAST
+from chainrule.training.state import State
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe(GridSettings, Experiment[QLearning, GridWorld]):
+class Recipe(GridWorldRecipe):
     """The cells of a map → tables of the value of going up, right, down, left."""
 
-    notes: ClassVar[str] = "A 4"
+    reference: ClassVar[str] = "A 4"
 
     seed: int = 0
     """From it follow every start, slip and random action."""
@@ -57,33 +58,18 @@ class Recipe(GridSettings, Experiment[QLearning, GridWorld]):
     def __post_init__(self) -> None:
         for name in ("agents", "epochs", "epoch_steps"):
             if (value := getattr(self, name)) < 1:
-                raise InputError(f"--{name.replace('_', '-')} must be at least 1, got {value}")
+                raise InputError(f"`{name}` must be at least 1, got {value}")
         if not 0 <= self.seed < 2**63:
-            raise InputError(f"--seed must lie between 0 and 2⁶³, got {self.seed}")
+            raise InputError(f"`seed` must lie between 0 and 2⁶³, got {self.seed}")
         check(self.epsilon, self.power)
 
-    def model(self, task: Task) -> QLearning:
+    def model(self, summary: DataSummary) -> QLearning:
         return QLearning(self.world(), self.agents)
 
-    def learn(
+    def fit(
         self, model: QLearning, data: GridWorld, folder: Path | None, device: str
     ) -> Generator[Progress]:
-        last = folder / LAST if folder else None
-        history = restored(model, last)
-        best = optimum(data)
-        for past in history:
-            yield self.progress(past)
-        for epoch in range(len(history) + 1, self.epochs + 1):
-            walk(model, data, self, epoch)
-            history.append(self.record(model, data, best, epoch))
-            if last is not None:
-                checkpoint.save(last, model.state_dict(), {"epoch": epoch, "history": history})
-            yield self.progress(history[-1])
-
-    def progress(self, record: Record) -> Progress:
-        epoch, steps = int(record["epoch"]), self.epoch_steps
-        stopped = "all epochs done" if epoch == self.epochs else ""
-        return Progress(epoch, self.epochs, steps, steps, record["train_distance"], record, stopped)
+        return run(QLearningTrainer(model, data, self), folder)
 
     def record(self, model: QLearning, data: GridWorld, best: Tensor, epoch: int) -> Record:
         """The exact value of each agent's greedy policy at the start."""
@@ -91,16 +77,16 @@ class Recipe(GridSettings, Experiment[QLearning, GridWorld]):
         values = torch.tensor([found["value"] for found in each], dtype=torch.float64)
         distance = sum(found["distance"] for found in each) / len(each)
         return {
-            "epoch": epoch,
             "steps": epoch * self.epoch_steps,
             "train_distance": distance,
             **agent_means(values),
         }
 
-    def measure(self, model: QLearning, data: GridWorld) -> Figures:
-        return {"test": mean_quality(model, data)}
+    def evaluate(self, predictions: Predictions) -> Metrics:
+        assert isinstance(predictions.model, QLearning)
+        return {"test": mean_quality(predictions.model, predictions.data)}
 
-    def compare(self, data: GridWorld) -> dict[str, Figures]:
+    def baselines(self, data: GridWorld) -> dict[str, Metrics]:
         sarsa, best = Sarsa(data, self.agents), optimum(data)
         for epoch in range(1, self.epochs + 1):
             walk(sarsa, data, self, epoch)
@@ -109,15 +95,44 @@ class Recipe(GridSettings, Experiment[QLearning, GridWorld]):
             "value iteration": {"test": quality(data, best, best)},
         }
 
-    def pictures(self, model: QLearning, data: GridWorld) -> "dict[str, Figure]":
-        return {"values": drawn_world(data, model.Q[0], "what the first agent has learned")}
+    def figures(self, predictions: Predictions) -> "dict[str, Figure]":
+        assert isinstance(predictions.model, QLearning)
+        Q, title = predictions.model.Q[0], "values that the first agent has learned"
+        return {"values": drawn_world(predictions.data, Q, title)}
 
-    def curves(self, history: list[Record]) -> "Figure":
+    def curves(self, history: Sequence[Record]) -> "Figure":
         from chainrule.plots.environments import learning_band
 
         world = self.world()
         best = optimum(world).amax(-1)[world.start].item()
         return learning_band(history, "value", ("best possible", best))
+
+
+class QLearningTrainer(Trainer):
+    """One step of the loop is a whole epoch of walking."""
+
+    loss_name = "train_distance"
+    threads, checkpoint_seconds = 1, 20.0
+
+    def __init__(self, model: QLearning, world: GridWorld, recipe: Recipe):
+        self.recipe, self.model, self.world, self.best = recipe, model, world, optimum(world)
+        self.device, self.epochs, self.steps = torch.device("cpu"), recipe.epochs, 1
+        self.state = State(model, None)
+
+    def start_epoch(self) -> None:
+        """Nothing but the tables is needed."""
+
+    def step(self, t: int) -> None:
+        walk(self.model, self.world, self.recipe, t + 1)
+
+    def finish_epoch(self) -> Record:
+        return self.recipe.record(self.model, self.world, self.best, self.state.epoch + 1)
+
+    def out_of_patience(self) -> str:
+        return ""
+
+    def finish(self) -> None:
+        """The tables are as they were learned."""
 
 
 def walk(model: QLearning, world: GridWorld, recipe: Recipe, epoch: int) -> None:
@@ -131,12 +146,3 @@ def mean_quality(model: QLearning, world: GridWorld) -> dict[str, float]:
     best = optimum(world)
     each = [quality(world, Q, best) for Q in model.Q]
     return {name: sum(found[name] for found in each) / len(each) for name in each[0]}
-
-
-def restored(model: QLearning, last: Path | None) -> list[Record]:
-    """The past epochs of an interrupted run; the model goes on where it stood."""
-    if last is None or not last.exists():
-        return []
-    tensors, numbers = checkpoint.load(last)
-    model.load_state_dict(tensors)
-    return numbers["history"]

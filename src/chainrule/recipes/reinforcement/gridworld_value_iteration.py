@@ -16,8 +16,8 @@ import numpy as np
 from chainrule.environments.grid_world import WAYS, GridWorld
 from chainrule.models.reinforcement import policy_iteration, value_iteration
 from chainrule.models.reinforcement.value_iteration import ValueIteration
-from chainrule.recipes.families.grid_world import GridSettings, drawn_world, optimum, quality
-from chainrule.runs.recipe import Experiment, Figures, Task, one_step
+from chainrule.recipes.families.grid_world import GridWorldRecipe, drawn_world, optimum, quality
+from chainrule.runs.recipe import DataSummary, Metrics, Predictions, one_step
 from chainrule.training import Progress
 
 if TYPE_CHECKING:
@@ -25,37 +25,41 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe(GridSettings, Experiment[ValueIteration, GridWorld]):
+class Recipe(GridWorldRecipe):
     """The cells of a map → the value of going up, right, down, left."""
 
-    notes: ClassVar[str] = "A 4"
+    reference: ClassVar[str] = "A 4"
 
     seed: int = 0
     """Nothing is drawn: every seed gives the same."""
     epsilon: float = 1e-6
     """What the policy may lose in any cell, at most."""
 
-    def model(self, task: Task) -> ValueIteration:
-        return ValueIteration(task.inputs, len(WAYS))
+    def model(self, summary: DataSummary) -> ValueIteration:
+        return ValueIteration(summary.inputs, len(WAYS))
 
-    def learn(
+    def fit(
         self, model: ValueIteration, data: GridWorld, folder: Path | None, device: str
     ) -> Generator[Progress]:
         changes = model.solve(data, self.epsilon)
         found = quality(data, model.Q, optimum(data)) | {"sweeps": float(len(changes))}
         yield one_step(found, f"the bound was met after {len(changes)} sweeps")
 
-    def measure(self, model: ValueIteration, data: GridWorld) -> Figures:
+    def evaluate(self, predictions: Predictions) -> Metrics:
+        model, data = predictions.model, predictions.data
+        assert isinstance(model, ValueIteration)
         return {"test": quality(data, model.Q, optimum(data))}
 
-    def compare(self, data: GridWorld) -> dict[str, Figures]:
+    def baselines(self, data: GridWorld) -> dict[str, Metrics]:
         V, _, rounds = policy_iteration.solve(data)
         Q = data.q(V)
         return {"policy iteration": {"test": quality(data, Q, Q) | {"rounds": float(rounds)}}}
 
-    def pictures(self, model: ValueIteration, data: GridWorld) -> "dict[str, Figure]":
+    def figures(self, predictions: Predictions) -> "dict[str, Figure]":
         from chainrule.plots.environments import contraction
 
+        model, data = predictions.model, predictions.data
+        assert isinstance(model, ValueIteration)
         _, changes = value_iteration.solve(data, self.epsilon)
         return {
             "values": drawn_world(data, model.Q, "value of every cell, and the best way"),

@@ -7,18 +7,17 @@ Notes: L "Tricks of the trade" (data augmentation), J 8.7.
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from chainrule.data.splits import Splits
-from chainrule.learning.augmentation import affine
-from chainrule.learning.tasks import Objective
+from chainrule.learning.augmentation import Augment, affine
 from chainrule.recipes.feedforward import mnist_mlp_dropout
-from chainrule.runs.recipe import Published, objective_of
+from chainrule.runs.recipe import Published
+from chainrule.training import Settings
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe(mnist_mlp_dropout.Recipe):
     """784-256-128-10 with dropout, on moving digits."""
 
-    notes: ClassVar[str] = "L 'Tricks of the trade', J 8.7"
+    reference: ClassVar[str] = "L 'Tricks of the trade', J 8.7"
     published: ClassVar[tuple[Published, ...]] = ()
 
     degrees: float = 10.0
@@ -28,7 +27,7 @@ class Recipe(mnist_mlp_dropout.Recipe):
     shift: float = 0.07
     """Largest shift, as a share of the frame."""
     dropout: tuple[float, ...] = (0.1, 0.1)
-    epochs: int = 60
+    settings: Settings = replace(mnist_mlp_dropout.Recipe.settings, epochs=60)
 
-    def objective(self, data: Splits) -> Objective:
-        return replace(objective_of(data), augment=affine(self.degrees, self.scaling, self.shift))
+    def augmentation(self) -> Augment:
+        return affine(self.degrees, self.scaling, self.shift)

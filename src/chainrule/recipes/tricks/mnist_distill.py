@@ -6,7 +6,8 @@
 Hinton, Vinyals and Dean (2015). Notes: J 8.9.
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
@@ -14,39 +15,35 @@ from torch import nn
 
 from chainrule.data.datasets import mnist
 from chainrule.data.splits import Splits
-from chainrule.errors import InputError
 from chainrule.models.feedforward.mlp import MLP
-from chainrule.runs.recipe import Figures, Task, Trained, task_of
+from chainrule.runs.configuration import Configuration
+from chainrule.runs.recipe import BaseRecipe, DataSummary, Metrics, Predictions
+from chainrule.runs.run import build
+from chainrule.training import Settings
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe(Trained):
+class Recipe(BaseRecipe):
     """784-32-10, taught."""
 
-    notes: ClassVar[str] = "J 8.9"
+    reference: ClassVar[str] = "J 8.9"
+
+    requires: ClassVar[Mapping[str, str]] = {
+        "teacher": "chainrule train mnist-ensemble --out runs/teacher, then --teacher runs/teacher"
+    }
 
     hidden: tuple[int, ...] = (32,)
     """Widths of the student's hidden layers."""
-    epochs: int = 30
-    schedule: str = "one-cycle"
-    learning_rate: float = 5e-3
+    settings: Settings = Settings(epochs=30, schedule="one-cycle", learning_rate=5e-3)
 
     def data(self, folder: Path | None) -> Splits:
-        if not self.teacher:
-            raise InputError(
-                "mnist-distill needs a teacher: chainrule train mnist-ensemble --out runs/teacher, "
-                "then --teacher runs/teacher"
-            )
         return mnist.load(folder, self.seed)
 
-    def model(self, task: Task) -> nn.Module:
-        return MLP(task.inputs, self.hidden, task.outputs)
+    def model(self, summary: DataSummary) -> nn.Module:
+        return MLP(summary.inputs, self.hidden, summary.outputs)
 
-    def compare(self, data: Splits) -> dict[str, Figures]:
-        from chainrule.runs.run import build
-
-        alone = replace(self, teacher="")
-        model = build(alone, task_of(data))
-        for _ in Trained.learn(alone, model, data, None, "cpu"):
+    def baselines(self, data: Splits) -> dict[str, Metrics]:
+        model = build(Configuration(self), self.summarize(data))
+        for _ in self.fit(model, data, None, "cpu"):
             pass
-        return {"the same network on labels alone": self.measure(model, data)}
+        return {"the same network on labels alone": self.evaluate(Predictions(self, model, data))}

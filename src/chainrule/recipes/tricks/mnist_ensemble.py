@@ -5,21 +5,23 @@ large rate: what regularizes a member also makes it agree with the others, and t
 little. Notes: L "Tuning and model selection".
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from chainrule.recipes.feedforward import mnist_mlp_ridge
+from chainrule.runs.options import RunOptions
 from chainrule.runs.recipe import Published
+from chainrule.training import Settings
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe(mnist_mlp_ridge.Recipe):
     """784-256-128-10, ten times."""
 
-    notes: ClassVar[str] = "L 'Tuning and model selection'"
+    reference: ClassVar[str] = "L 'Tuning and model selection'"
     published: ClassVar[tuple[Published, ...]] = ()
 
-    members: int = 10
-    epochs: int = 15
-    learning_rate: float = 8e-3
-    weight_decay: float = 0.0
+    options: ClassVar[RunOptions] = RunOptions(members=10)
+    settings: Settings = replace(
+        mnist_mlp_ridge.Recipe.settings, epochs=15, learning_rate=8e-3, weight_decay=0.0
+    )

@@ -17,7 +17,7 @@ smallest network tried, so its settings are taken.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -29,7 +29,9 @@ from chainrule.errors import InputError
 from chainrule.models.feedforward.mlp import MLP
 from chainrule.recipes.families.ablation import prepared, worth
 from chainrule.registry import unknown
-from chainrule.runs.recipe import Figures, Task, Trained
+from chainrule.runs.options import RunOptions
+from chainrule.runs.recipe import BaseRecipe, DataSummary, Metrics
+from chainrule.training import Settings
 
 OFF: dict[str, dict[str, object]] = {
     "log of the frequencies": {"transform": "none"},
@@ -47,10 +49,19 @@ OFF: dict[str, dict[str, object]] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe(Trained):
+class Recipe(BaseRecipe):
     """57 features → hidden layers → spam or not, several times."""
 
-    notes: ClassVar[str] = "L exercise 10.6 (ESL 11.7)"
+    reference: ClassVar[str] = "L exercise 10.6 (ESL 11.7)"
+    data_fields: ClassVar[tuple[str, ...]] = (
+        "transform",
+        "scaling",
+        "tricks",
+        "table_folds",
+        "repeats",
+    )
+
+    options: ClassVar[RunOptions] = RunOptions(members=5)
 
     hidden: tuple[int, ...] = (64, 64)
     """Widths of the hidden layers."""
@@ -69,31 +80,33 @@ class Recipe(Trained):
     repeats: int = 3
     """Runs, or ensembles, of which the table shows the mean."""
     members: int = 5
-    epochs: int = 40
-    schedule: str = "one-cycle"
-    learning_rate: float = 0.0169
-    weight_decay: float = 2.16e-4
-    label_smoothing: float = 0.0929
-    patience: int = 10
+    """Networks of the ensemble."""
+    settings: Settings = Settings(
+        epochs=40,
+        schedule="one-cycle",
+        learning_rate=0.0169,
+        weight_decay=2.16e-4,
+        label_smoothing=0.0929,
+        patience=10,
+    )
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         for trick in self.tricks:
             if trick not in OFF:
                 raise InputError(unknown("trick", trick, list(OFF)))
         if self.table_folds < 2:
-            raise InputError(f"--table-folds must be at least 2, got {self.table_folds}")
+            raise InputError(f"`table_folds` must be at least 2, got {self.table_folds}")
         if self.repeats < 1:
-            raise InputError(f"--repeats must be at least 1, got {self.repeats}")
+            raise InputError(f"`repeats` must be at least 1, got {self.repeats}")
 
     def data(self, folder: Path | None) -> Splits:
         return prepared(spam.load(folder, self.seed), self.transform, self.scaling)
 
-    def model(self, task: Task) -> nn.Module:
+    def model(self, summary: DataSummary) -> nn.Module:
         norm = None if self.norm == "none" else self.norm
-        return MLP(task.inputs, self.hidden, task.outputs, dropout=self.dropout, norm=norm)
+        return MLP(summary.inputs, self.hidden, summary.outputs, dropout=self.dropout, norm=norm)
 
-    def compare(self, data: Splits) -> dict[str, Figures]:
+    def baselines(self, data: Splits) -> dict[str, Metrics]:
         if (self.transform, self.scaling) != ("log", "standard"):
             return {}  # from these inputs the others cannot be had
         return {name: worth(variant, data) for name, variant in self.variants()}
@@ -102,9 +115,9 @@ class Recipe(Trained):
         """The whole set, it without each trick, the bare network, it with each trick."""
         yield "all tricks", self
         for trick in self.tricks:
-            yield f"all but {trick}", replace(self, **OFF[trick])  # type: ignore[arg-type]
+            yield f"all but {trick}", self.changed(**OFF[trick])
         bare: dict[str, object] = {k: v for off in OFF.values() for k, v in off.items()}
-        yield "no trick", replace(self, **bare)  # type: ignore[arg-type]
+        yield "no trick", self.changed(**bare)
         for trick in self.tricks:
-            on = {name: getattr(self, name) for name in OFF[trick]}
-            yield f"only {trick}", replace(self, **bare | on)  # type: ignore[arg-type]
+            on = {name: self.value(name) for name in OFF[trick]}
+            yield f"only {trick}", self.changed(**bare | on)

@@ -2,218 +2,251 @@
 
     θ_k ← optimizer(θ_k, ∇ ℓ_k(θ_k; batch_k), η_k)        for k = 1 … K in the same operations
 
-Each member has its own start, its own seed (so its own order of examples and its own masks), rate,
-decay, dropout, label smoothing and, for cross-validation, its own rows. Member k ends where `fit`
-with the same seed and settings ends, to rounding. The gain: small matrix products of K networks
-become large ones, and one call of an operation serves all. Notes: L "Tuning and model selection".
+Each member has its own initial weights, its own seed (so its own order of examples and its own
+masks), rate, decay, dropout, label smoothing and, for cross-validation, its own rows. Member k ends
+where `fit` with the same seed and settings ends, up to rounding. The gain: small matrix products of
+K networks become large ones, and one call of an operation serves all.
+Notes: L "Tuning and model selection".
 """
 
 import math
-import time
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
 
-from chainrule.learning.metrics import accuracy, error, wrong
-from chainrule.learning.optimizers import optimizer as make_optimizer
-from chainrule.learning.tasks import CLASSES, Objective
-from chainrule.training import devices
-from chainrule.training.batched.run import Crowd, CrowdState, Together, gather
+from chainrule.learning.augmentation import Augment
+from chainrule.learning.metrics import ACCURACY, ERROR, misclassified
+from chainrule.learning.tasks import Task, task_for
+from chainrule.training.batched.run import BatchedProgress, BatchedRun, BatchedState, stack_up
 from chainrule.training.batched.stack import Stack
-from chainrule.training.batched.step import give_up, update
+from chainrule.training.batched.step import update, zero_out
 from chainrule.training.checks import Arrays
-from chainrule.training.loop import TICK, saving
+from chainrule.training.loop import Trainer, run
+from chainrule.training.progress import History, Record
 from chainrule.training.randomness import permutation
 from chainrule.training.settings import Settings
-from chainrule.training.spec import origin
-from chainrule.training.state import LAST
+from chainrule.training.stopping import EarlyStopping
+from chainrule.training.trainer import optimizer_for, origin
 
-AT_ONCE = 2**22  # numbers of a cross-validation's held-out rows that are put through together
+EVALUATION_NUMBERS = 2**22  # of a cross-validation's held-out rows that are put through together
+Folds = Sequence[tuple[Tensor, Tensor]]
 
 
-def fit_many(
+def iterate_many(
     models: Sequence[nn.Module],
     train: Arrays,
     validation: Arrays | None = None,
     settings: Sequence[Settings] = (),
-    objective: Objective = CLASSES,
-    folds: Sequence[tuple[Tensor, Tensor]] | None = None,
+    task: Task | None = None,
+    folds: Folds | None = None,
     folder: Path | None = None,
-) -> Generator[Together]:
-    """Train the models in place, in one program on the CPU; yields progress like `fit`.
+    augment: Augment | None = None,
+) -> Generator[BatchedProgress]:
+    """Train the models in place, in one program on the CPU; yields progress like `iterate`.
 
-    settings: one for each model; they may differ in seed, learning rate, weight decay and label
-        smoothing, and the models in their dropout. Without them, seeds 0, 1, 2, …
-    folds: for each model the rows of `train` it learns from and those it is validated on.
+    A member whose loss is no longer finite is dropped; its metrics are infinite from then on.
 
-    A member whose loss is no longer finite is given up; its figures are infinite from then on.
+    Args:
+        models: of one architecture; they may differ in dropout.
+        train: (input, target).
+        validation: the same, or None.
+        settings: one for each model; they may differ in seed, learning rate, weight decay and label
+            smoothing. By default seeds 0, 1, 2, …
+        task: by default what the targets suggest.
+        folds: for each model the rows of `train` it trains on and those it is validated on.
+        folder: where the run is checkpointed and continued from.
+        augment: changes the inputs of a training batch.
     """
-    crowd = gather(models, train, validation, settings, objective, folds)
-    common = crowd.common
-    state = CrowdState(crowd.stack, make_optimizer(common.optimizer, crowd.moved, 1.0))
-    state.origin = {"members": [origin(s, train) for s in crowd.settings]}
-    if folder is not None and (folder / LAST).exists():
-        state.restore(folder)
-    outer_randomness = torch.get_rng_state()
-    with devices.prepared(torch.device("cpu"), common.threads or torch.get_num_threads()):
-        try:
-            yield from saving(epochs(state, crowd), state, folder, common.checkpoint_seconds)
-        finally:
-            torch.set_rng_state(outer_randomness)
-    crowd.stack.unstack([models[k] for k in crowd.places], state.best_weights or None)
+    task = task or task_for(train[-1])
+    batched = stack_up(models, train, validation, settings, task, folds, augment)
+    return cast(Generator[BatchedProgress], run(BatchedTrainer(models, batched), folder))
 
 
-def epochs(state: CrowdState, crowd: Crowd) -> Iterator[Together]:
-    """Past records, then epoch after epoch until there is a reason to stop."""
-    common, steps = crowd.common, crowd.steps
-    for number, past in enumerate(state.history, 1):
-        yield together(number, crowd, past, "")
-    while not state.stopped:
-        began = time.perf_counter()
-        for _ in batches(state, crowd):
-            mean = sum(state.totals) / sum(map(len, crowd.rows)) * steps / state.step
-            yield Together(state.epoch + 1, common.epochs, state.step, steps, mean)
-        members = validate(state, crowd)
-        keep_best(state, crowd, members)
-        state.stopped = reason_to_stop(state, common)
-        seconds = time.perf_counter() - began
-        state.history.append({"members": members, "seconds": seconds})
-        done = together(state.epoch + 1, crowd, state.history[-1], state.stopped)
-        state.next_epoch()
+def fit_many(
+    models: Sequence[nn.Module], train: Arrays, *rest: Any, **options: Any
+) -> list[History]:
+    """Train the models in place to the end; one history for each. Arguments as `iterate_many`."""
+    records: list[list[Record]] = [[] for _ in models]
+    stopped = ""
+    for progress in iterate_many(models, train, *rest, **options):
+        if progress.record:
+            stopped = progress.stopped or stopped
+            for history, record in zip(records, progress.members, strict=True):
+                history.append({"epoch": progress.epoch, **record})
+    return [History(history, stopped) for history in records]
+
+
+class BatchedTrainer(Trainer):
+    """All members take their steps together."""
+
+    state: BatchedState
+
+    def __init__(self, models: Sequence[nn.Module], batched: BatchedRun):
+        common = batched.common
+        self.models, self.batched, self.device = models, batched, torch.device("cpu")
+        self.epochs, self.steps = common.epochs, batched.steps
+        self.threads = common.threads or torch.get_num_threads()
+        self.checkpoint_seconds = common.checkpoint_seconds
+        describe = {"examples": len(batched.train[0])}
+        self.state = BatchedState(
+            batched.stack,
+            optimizer_for(batched.optimized, common, rate=1.0, decay=0.0),
+            origin={"members": [origin(s, describe) for s in batched.settings]},
+            rules=[EarlyStopping(common.patience) for _ in batched.settings],
+        )
+
+    def start_epoch(self) -> None:
+        self.rows = orders(self.batched, self.state.epoch).split(self.batched.common.batch_size, 1)
+        zeros = [0.0] * self.batched.members
+        self.totals = torch.tensor(self.state.totals or zeros, dtype=torch.float64)
+        self.batched.stack.train()
+
+    def step(self, t: int) -> None:
+        self.totals += update(self.state, self.batched, self.rows[self.state.step])
+        if not math.isfinite(self.totals.sum().item()):
+            for k in (~self.totals.isfinite()).nonzero().flatten().tolist():
+                zero_out(self.state, self.batched, k)
+                self.totals[k] = 0
+
+    def running_loss(self) -> float:
+        self.state.totals = self.totals.tolist()
+        rows = sum(map(len, self.batched.rows))
+        return sum(self.state.totals) / rows * self.steps / max(self.state.step, 1)
+
+    def finish_epoch(self) -> Record:
+        batched, state = self.batched, self.state
+        state.totals = self.totals.tolist()
+        members = validate(state, batched)
+        keep_best(state, batched, members)
         state.totals = []
-        yield done
+        means: dict[str, Any] = {
+            name: fmean(values) if (values := finite(m[name] for m in members)) else math.inf
+            for name in members[0]
+        }
+        return means | {"members": [members[batched.order.index(k)] for k in range(len(members))]}
 
+    def progress(
+        self, step: int, record: Record | None = None, stopped: str = ""
+    ) -> BatchedProgress:
+        plain = record and {name: value for name, value in record.items() if name != "members"}
+        report = super().progress(step, plain, stopped)
+        members = tuple(cast(dict[str, Any], record)["members"]) if record else ()
+        return BatchedProgress(**vars(report), members=members)
 
-def together(epoch: int, crowd: Crowd, past: dict[str, Any], stopped: str) -> Together:
-    """Means over the members that are still learning, and every member's own figures."""
-    members, steps = past["members"], crowd.steps
-    means = {
-        name: fmean(values) if (values := finite(m[name] for m in members)) else math.inf
-        for name in members[0]
-    }
-    record = {"epoch": epoch, **means, "seconds": past["seconds"]}
-    loss = means["train_loss"]
-    given = tuple(members[crowd.places.index(k)] for k in range(crowd.members))
-    return Together(epoch, crowd.common.epochs, steps, steps, loss, record, stopped, given)
+    def out_of_patience(self) -> str:
+        common, epoch = self.batched.common, self.state.epoch + 1
+        if all(rule.exhausted(epoch) for rule in self.state.rules):
+            return (
+                f"no better validation {common.monitor} for {common.patience} epochs in any member"
+            )
+        return ""
+
+    def finish(self) -> None:
+        models = [self.models[k] for k in self.batched.order]
+        self.batched.stack.unstack(models, self.state.best_weights or None)
+        for model in models:
+            model.eval()
 
 
 def finite(values: Iterable[float]) -> list[float]:
     return [value for value in values if math.isfinite(value)]
 
 
-def batches(state: CrowdState, crowd: Crowd) -> Iterator[None]:
-    """The rest of the current epoch; yields about every tenth of a second."""
-    order = orders(crowd, state.epoch)
-    totals = torch.tensor(state.totals or [0.0] * crowd.members, dtype=torch.float64)
-    crowd.stack.train()
-    ticked = time.perf_counter()
-    for rows in order.split(crowd.common.batch_size, dim=1)[state.step :]:
-        totals += update(state, crowd, rows)
-        if not math.isfinite(totals.sum().item()):
-            for k in (~totals.isfinite()).nonzero().flatten().tolist():
-                give_up(state, crowd, k)
-                totals[k] = 0
-        state.step += 1
-        if time.perf_counter() - ticked >= TICK or state.step == crowd.steps:
-            ticked = time.perf_counter()
-            state.totals = totals.tolist()
-            yield
-
-
-def orders(crowd: Crowd, epoch: int) -> Tensor:
-    """(G, rows): each group's own order of its own rows, filled up with -1."""
-    firsts = slice(None, None, crowd.members // crowd.groups)
+def orders(batched: BatchedRun, epoch: int) -> Tensor:
+    """(G, rows): each group's own order of its own rows, padded with -1."""
+    firsts = slice(None, None, batched.members // batched.groups)
     parts = [
         rows[permutation(len(rows), own.seed, epoch)]
-        for rows, own in zip(crowd.rows[firsts], crowd.settings[firsts], strict=True)
+        for rows, own in zip(batched.rows[firsts], batched.settings[firsts], strict=True)
     ]
     return nn.utils.rnn.pad_sequence(parts, batch_first=True, padding_value=-1)
 
 
-def validate(state: CrowdState, crowd: Crowd) -> list[dict[str, float]]:
-    """Each member's training loss, and its figures on the validation split or its fold."""
-    sizes = map(len, crowd.rows)
+def validate(state: BatchedState, batched: BatchedRun) -> list[dict[str, float]]:
+    """Each member's training loss, and its metrics on the validation split or its fold."""
+    sizes = map(len, batched.rows)
     members = [
         {"train_loss": total / size} for total, size in zip(state.totals, sizes, strict=True)
     ]
-    if crowd.held is not None:
-        outputs, targets = zip(*answers(crowd), strict=True)
-        each = [torch.cat(parts) for parts in zip(*targets, strict=True)]
-        losses = crowd.objective.loss(torch.cat(outputs), *each).double()  # of all in one call
-        examples = [len(output) for output in outputs]
-        mistakes = None  # likewise: one call for each member costs more than small networks
-        if error in crowd.objective.metrics.values():
-            mistakes = wrong(torch.cat(outputs), *each).double().split(examples)
-        for k, part in enumerate(losses.split(examples)):
-            found = dict.fromkeys(["loss", *crowd.objective.metrics], math.inf)
-            if math.isfinite(mean := part.mean().item()):
-                found["loss"] = mean
-                share = None if mistakes is None else mistakes[k].mean().item()
-                for name, metric in crowd.objective.metrics.items():
-                    if share is not None and metric in (error, accuracy):
-                        found[name] = share if metric is error else 1 - share
-                    else:
-                        found[name] = metric(outputs[k], *targets[k])
-            else:
-                give_up(state, crowd, k)
+    if batched.held_out is not None:
+        outputs, targets = zip(*held_out_outputs(batched), strict=True)
+        for k, found in enumerate(metrics_of_members(outputs, targets, batched.task)):
+            if not math.isfinite(found["loss"]):
+                zero_out(state, batched, k)
             members[k] |= {f"validation_{name}": value for name, value in found.items()}
-    for k in state.lost:
+    for k in state.diverged:
         members[k] = dict.fromkeys(members[k], math.inf)
     return members
 
 
-def answers(crowd: Crowd) -> Iterator[tuple[Tensor, Arrays]]:
+def metrics_of_members(
+    outputs: Sequence[Tensor], targets: Sequence[Arrays], task: Task
+) -> Iterator[dict[str, float]]:
+    """Loss and metrics of every member; losses and mistakes of all of them in one call each.
+
+    One call for each member would cost more than small networks take to compute.
+    """
+    every = [torch.cat(parts) for parts in zip(*targets, strict=True)]
+    examples = [len(output) for output in outputs]
+    losses = task.loss(torch.cat(list(outputs)), *every).double().split(examples)
+    mistakes: Sequence[Tensor | None] = [None] * len(examples)
+    if ERROR in task.metrics:
+        mistakes = misclassified(torch.cat(list(outputs)), *every).double().split(examples)
+    for k, part in enumerate(losses):
+        found = dict.fromkeys(["loss", *(metric.name for metric in task.metrics)], math.inf)
+        if math.isfinite(mean := part.mean().item()):
+            found["loss"] = mean
+            wrong = mistakes[k]
+            share = None if wrong is None else wrong.mean().item()
+            for metric in task.metrics:
+                if share is not None and metric in (ERROR, ACCURACY):
+                    found[metric.name] = share if metric is ERROR else 1 - share
+                else:
+                    found[metric.name] = metric(outputs[k], *targets[k])
+        yield found
+
+
+def held_out_outputs(batched: BatchedRun) -> Iterator[tuple[Tensor, Arrays]]:
     """Outputs and targets of every member, computed together."""
-    crowd.stack.eval()
-    if isinstance(crowd.held, tuple):
-        outputs = outputs_many(crowd.stack, crowd.held[0])
-        for output in outputs:
-            yield output, crowd.held[1:]
-    elif crowd.held is not None:
-        x = crowd.held_inputs
-        most = AT_ONCE if x.ndim == 3 else AT_ONCE // 4
-        parts = -(-x.numel() * crowd.members // (crowd.groups * most))
+    batched.stack.eval()
+    if isinstance(batched.held_out, tuple):
+        for output in outputs_many(batched.stack, batched.held_out[0]):
+            yield output, batched.held_out[1:]
+    elif batched.held_out is not None:
+        x = batched.held_out_inputs
+        most = EVALUATION_NUMBERS if x.ndim == 3 else EVALUATION_NUMBERS // 4
+        parts = -(-x.numel() * batched.members // (batched.groups * most))
         with torch.inference_mode():
-            found = [crowd.stack(part, []) for part in x.tensor_split(parts, 1)]
+            found = [batched.stack(part, []) for part in x.tensor_split(parts, 1)]
         outputs = torch.cat(found, 1).float().contiguous()
-        for output, split in zip(outputs, crowd.held, strict=True):
+        for output, split in zip(outputs, batched.held_out, strict=True):
             yield output[: len(split[0])], split[1:]
 
 
 def outputs_many(stack: Stack, x: Tensor, batch_size: int = 1024) -> Tensor:
-    """(K, examples, outputs): what every member answers in evaluation mode."""
+    """(K, examples, outputs): every member's outputs in evaluation mode."""
     stack.eval()
     with torch.inference_mode():
         return torch.cat([stack(part[None], []) for part in x.split(batch_size)], 1).float()
 
 
-def keep_best(state: CrowdState, crowd: Crowd, members: list[dict[str, float]]) -> None:
-    """Remember the weights of every member that is better than ever and has not run out."""
-    common = crowd.common
+def keep_best(state: BatchedState, batched: BatchedRun, members: list[dict[str, float]]) -> None:
+    """Keep the weights of every member that is better than before, in time."""
+    common = batched.common
     if not common.patience:
         return
-    name = f"validation_{common.monitor}"
-    values = [crowd.objective.cost(common.monitor, member[name]) for member in members]
-    state.bests = state.bests or [math.inf] * crowd.members
-    state.best_epochs = state.best_epochs or [0] * crowd.members
-    now = {name: t.clone() for name, t in crowd.stack.state_dict().items()}
+    monitor = batched.task.metric(common.monitor)
+    now = {name: t.clone() for name, t in batched.stack.state_dict().items()}
     state.best_weights = state.best_weights or now
-    for k, value in enumerate(values):
-        waiting = state.epoch - state.best_epochs[k] < common.patience
-        if value < state.bests[k] and waiting and k not in state.lost:
-            state.bests[k], state.best_epochs[k] = value, state.epoch + 1
+    for k, member in enumerate(members):
+        if k in state.diverged:
+            continue
+        if state.rules[k].update(
+            state.epoch + 1, monitor.cost(member[f"validation_{monitor.name}"])
+        ):
             for name, t in now.items():
                 state.best_weights[name][k] = t[k]
-
-
-def reason_to_stop(state: CrowdState, common: Settings) -> str:
-    """Why this epoch was the last, or nothing."""
-    if common.patience and all(
-        state.epoch + 1 - best >= common.patience for best in state.best_epochs
-    ):
-        return f"no better validation {common.monitor} for {common.patience} epochs in any member"
-    return "all epochs done" if state.epoch + 1 >= common.epochs else ""

@@ -1,16 +1,17 @@
-"""A crowd of networks: what `fit_many` holds fixed, what it changes, and what it refuses."""
+"""Many networks at once: what `fit_many` holds fixed, what it changes, and what it refuses."""
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
 
-from chainrule.errors import InputError
-from chainrule.learning.tasks import Objective
+from chainrule.errors import InputError, NotBatchableError
+from chainrule.learning.augmentation import Augment
+from chainrule.learning.tasks import Task
 from chainrule.training.batched.stack import Dropouts, Stack, check_alike
 from chainrule.training.checks import (
     Arrays,
@@ -20,48 +21,56 @@ from chainrule.training.checks import (
     check_split,
     normalizes_batches,
 )
-from chainrule.training.loop import Progress
-from chainrule.training.settings import Settings, flag
-from chainrule.training.spec import balanced
+from chainrule.training.progress import Progress
+from chainrule.training.settings import Settings
 from chainrule.training.state import State
+from chainrule.training.stopping import EarlyStopping
+from chainrule.training.trainer import balanced
 
 OWN = {"seed", "learning_rate", "weight_decay", "label_smoothing"}
 
 
 @dataclass(frozen=True)
-class Together(Progress):
-    """Progress of all members: `record` holds means, `members` each one's own figures."""
+class BatchedProgress(Progress):
+    """Progress of all members: `record` holds means, `members` each one's own metrics."""
 
     members: tuple[dict[str, float], ...] = ()
 
 
 @dataclass
-class CrowdState(State):
+class BatchedState(State):
     """The state of all members: running losses, best values and epochs, who has diverged."""
 
     totals: list[float] = field(default_factory=list)
-    bests: list[float] = field(default_factory=list)
-    best_epochs: list[int] = field(default_factory=list)
-    lost: list[int] = field(default_factory=list)
-    saved: ClassVar[tuple[str, ...]] = (*State.saved, "totals", "bests", "best_epochs", "lost")
+    rules: list[EarlyStopping] = field(default_factory=list)
+    diverged: list[int] = field(default_factory=list)
+    saved: ClassVar[tuple[str, ...]] = (*State.saved, "totals", "diverged")
+
+    def numbers(self) -> dict[str, Any]:
+        return super().numbers() | {"rules": [asdict(rule) for rule in self.rules]}
+
+    def restore_rest(self, tensors: dict[str, Tensor], numbers: dict[str, Any]) -> None:
+        super().restore_rest(tensors, numbers)
+        self.rules = [EarlyStopping(**rule) for rule in numbers["rules"]]
 
 
 @dataclass(frozen=True)
-class Crowd:
+class BatchedRun:
     """What stays the same during one call of `fit_many`.
 
-    Members that see the same batches stand in a row: `places` says where each was given.
+    Members that see the same batches stand in a row: `order` says at which place each was given.
     """
 
-    places: list[int]
+    order: list[int]
     groups: int
     stack: Stack
     train: Arrays
     rows: list[Tensor]
-    held: Arrays | list[Arrays] | None
+    held_out: Arrays | list[Arrays] | None
     settings: list[Settings]
-    objective: Objective
+    task: Task
     dropouts: Dropouts
+    augment: Augment | None = None
 
     @property
     def common(self) -> Settings:
@@ -77,22 +86,22 @@ class Crowd:
         return math.ceil(len(self.rows[0]) / self.common.batch_size)
 
     @cached_property
-    def in_step(self) -> bool:
+    def one_rate(self) -> bool:
         """Whether one learning rate serves all."""
         return len({s.learning_rate for s in self.settings}) == 1
 
     @cached_property
-    def moved(self) -> tuple[nn.Parameter, ...]:
+    def optimized(self) -> tuple[nn.Parameter, ...]:
         """What the optimizer moves: the weights, or where rates differ, steps of rate 1."""
         weights = self.stack.weights
-        return weights if self.in_step else tuple(nn.Parameter(p * 0) for p in weights)
+        return weights if self.one_rate else tuple(nn.Parameter(p * 0) for p in weights)
 
     @cached_property
     def class_weights(self) -> Tensor | None:
         """(K, classes), by the rows that each member learns from."""
         if self.common.class_weights != "balanced":
             return None
-        y = self.train[self.objective.inputs]
+        y = self.train[self.task.inputs]
         each = [balanced(y[rows]) for rows in self.rows]
         return nn.utils.rnn.pad_sequence(each, batch_first=True)
 
@@ -114,14 +123,16 @@ class Crowd:
         return smoothing if smoothing.any() else None
 
     @cached_property
-    def alike(self) -> bool:
+    def equal_rows(self) -> bool:
         """Whether all members have the same number of rows, so that no batch has gaps."""
         return len({len(rows) for rows in self.rows}) == 1
 
     @cached_property
-    def held_inputs(self) -> Tensor:
+    def held_out_inputs(self) -> Tensor:
         """(G, rows, …): what the members of a cross-validation are validated on, filled up."""
-        held = self.held[:: self.members // self.groups] if isinstance(self.held, list) else []
+        held = (
+            self.held_out[:: self.members // self.groups] if isinstance(self.held_out, list) else []
+        )
         return nn.utils.rnn.pad_sequence([split[0] for split in held], batch_first=True)
 
     def own(self, name: str) -> Tensor:
@@ -134,74 +145,97 @@ def per_member(values: Tensor, like: Tensor) -> Tensor:
     return values.to(like.dtype).view(-1, *[1] * (like.ndim - 1))
 
 
-def gather(
+def stack_up(
     models: Sequence[nn.Module],
     train: Arrays,
     validation: Arrays | None,
     settings: Sequence[Settings],
-    objective: Objective,
+    task: Task,
     folds: Sequence[tuple[Tensor, Tensor]] | None,
-) -> Crowd:
+    augment: Augment | None,
+) -> BatchedRun:
     """Refuse what cannot be trained together, then stack."""
     check_alike(models)
     settings = list(settings) or [Settings(seed=k) for k in range(len(models))]
-    check_settings(len(models), settings, objective)
+    check_settings(len(models), settings, task)
     for name, split, loss in (
-        ("training", train, objective.minimized),
-        ("validation", validation, objective.loss),
+        ("training", train, task.minimized),
+        ("validation", validation, task.loss),
     ):
         if split is not None:
-            check_split(split, objective.inputs, name)
-            check_model(models[0], loss, split, objective.inputs, name)
-    validated = validation is not None or folds is not None
-    check_monitor(settings[0], validated, objective)
+            check_split(split, task.inputs, name)
+            check_model(models[0], loss, task.targets(split), task.inputs, name)
+    train, validation = task.targets(train), validation and task.targets(validation)
+    check_monitor(settings[0], validation is not None or folds is not None, task)
     if folds is None:
         check_batches(models[0], len(train[0]), settings[0])
     else:
         check_folds(folds, models, settings[0].batch_size)
         for learned, _ in folds:
             check_batches(models[0], len(learned), settings[0])
-    places, groups = by_batches(settings, folds, objective)
-    models, settings = [models[k].cpu() for k in places], [settings[k] for k in places]
+    order, groups = by_batches(settings, folds, augment)
+    models, settings = [models[k].cpu() for k in order], [settings[k] for k in order]
     rows = [torch.arange(len(train[0]))] * len(models)
-    held: Arrays | list[Arrays] | None = validation
+    held_out: Arrays | list[Arrays] | None = validation
     if folds is not None:
-        rows = [folds[k][0] for k in places]
-        held = [tuple(t[folds[k][1]] for t in train) for k in places]
-    dropouts = Dropouts(models, train[0][:2])
-    return Crowd(places, groups, Stack(models), train, rows, held, settings, objective, dropouts)
+        rows = [folds[k][0] for k in order]
+        held_out = [tuple(t[folds[k][1]] for t in train) for k in order]
+    return BatchedRun(
+        order,
+        groups,
+        Stack(models),
+        train,
+        rows,
+        held_out,
+        settings,
+        task,
+        Dropouts(models, train[0][:2]),
+        augment,
+    )
 
 
 def by_batches(
     settings: Sequence[Settings],
     folds: Sequence[tuple[Tensor, Tensor]] | None,
-    objective: Objective,
+    augment: Augment | None,
 ) -> tuple[list[int], int]:
     """Members of the same seed and fold in a row, and in how many groups of equal size."""
     alike: dict[tuple[int, ...], list[int]] = {}
     for k, own in enumerate(settings):
         alike.setdefault((own.seed, *map(id, folds[k] if folds else ())), []).append(k)
-    if objective.augment is not None or len({len(group) for group in alike.values()}) > 1:
+    if augment is not None or len({len(group) for group in alike.values()}) > 1:
         return list(range(len(settings))), len(settings)
     return [k for group in alike.values() for k in group], len(alike)
 
 
-def check_settings(members: int, settings: Sequence[Settings], objective: Objective) -> None:
+ALONE = {
+    "precision": "full",
+    "accumulate": 1,
+    "compile": False,
+    "lasso": 0.0,
+    "ema_decay": 0.0,
+    "sampling": "shuffle",
+}
+"""Settings that a batched program has no form of, and the only value it takes."""
+
+
+def check_settings(members: int, settings: Sequence[Settings], task: Task) -> None:
     """One for each model, equal in all that the program shares."""
     if len(settings) != members:
         raise InputError(f"expected {members} settings, one per network, got {len(settings)}")
     for name in (f.name for f in fields(Settings) if f.name not in OWN):
         values = sorted({str(getattr(s, name)) for s in settings})
         if len(values) > 1:
-            raise InputError(
-                f"networks trained together must agree in {flag(name)}, got {', '.join(values)}"
+            raise NotBatchableError(
+                f"networks trained together must agree in `{name}`, got {', '.join(values)}"
             )
-    alone = {"precision": "full", "accumulate": 1, "compile": False, "lasso": 0, "averaging": 0}
-    for name, wanted in alone.items():
+    for name, wanted in ALONE.items():
         if getattr(settings[0], name) != wanted:
-            raise InputError(f"{flag(name)} is not for networks trained together")
-    if objective.inputs != 1:
-        raise InputError("networks trained together must take one input tensor each")
+            raise NotBatchableError(f"`{name}` is not for networks trained together; leave it out")
+    if settings[0].optimizer == "gd":
+        raise NotBatchableError("`optimizer` gd is not for networks trained together; take sgd")
+    if task.inputs != 1:
+        raise NotBatchableError("networks trained together must take one input tensor each")
 
 
 def check_folds(
@@ -212,21 +246,21 @@ def check_folds(
         raise InputError(f"expected one fold per network, got {len(folds)} for {len(models)}")
     batches = {math.ceil(len(rows) / batch_size) for rows, _ in folds}
     if len(batches) > 1:
-        raise InputError(
+        raise NotBatchableError(
             f"the folds give {min(batches)} to {max(batches)} batches an epoch; networks trained "
             "together must take the same number of steps: leave a row out of the larger folds"
         )
     if normalizes_batches(models[0]) and len({len(rows) for rows, _ in folds}) > 1:
-        raise InputError(
+        raise NotBatchableError(
             "networks with batch normalization that are trained together must learn from equally "
             "many rows: leave a row out of the larger folds, as k_folds does"
         )
 
 
 def k_folds(examples: int, folds: int, seed: int) -> list[tuple[Tensor, Tensor]]:
-    """Rows to learn from and rows held out, k times; every row is held out once.
+    """(training rows, held-out rows) of k folds; every row is held out once.
 
-    All learn from equally many rows, some from one less than they could: then no batch has gaps.
+    All folds train on equally many rows, some on one less than they could: no batch has gaps.
     """
     if not 2 <= folds <= examples:
         raise InputError(f"expected 2 to {examples} folds of {examples} examples, got {folds}")

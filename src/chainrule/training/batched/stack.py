@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.func import functional_call, stack_module_state, vmap
 from torch.fx.experimental.proxy_tensor import make_fx
 
-from chainrule.errors import InputError
+from chainrule.errors import InputError, NotBatchableError
 from chainrule.nn.dropout import LEVELS, MASKS, draws, kept_levels, laid_out
 
 NONE = torch.zeros((), dtype=torch.int16)  # a draw that keeps its unit
@@ -95,9 +95,7 @@ class Stack(nn.Module):
             traced.recompile()
             return traced.forward
         except RuntimeError as error:
-            if not any(sign in str(error) for sign in ("vmap", "Batching rule")):
-                raise
-            raise InputError(
+            raise NotBatchableError(
                 f"{type(model).__name__} cannot be trained many at once: its forward pass draws "
                 "random numbers, looks at its data in Python or calls a kernel that has no batched "
                 "form; train the members one by one"
@@ -238,7 +236,7 @@ def check_alike(models: Sequence[nn.Module]) -> None:
 
     for model in models[1:]:
         if type(model) is not type(models[0]) or shape(model) != shape(models[0]):
-            raise InputError(
+            raise NotBatchableError(
                 "networks trained together must be of one architecture; "
                 f"{type(model).__name__} differs from the first in class or shapes"
             )

@@ -1,4 +1,4 @@
-"""One step of a whole crowd of networks: its batch, its gradients, its move."""
+"""One step of many networks at once: batch, gradients, update."""
 
 from collections.abc import Sequence
 
@@ -7,61 +7,61 @@ from torch import Tensor, nn
 
 from chainrule.learning.losses import cross_entropy, cross_entropy_of_many, uniform_cross_entropy
 from chainrule.learning.schedules import schedule
-from chainrule.training.batched.run import Crowd, CrowdState, per_member
+from chainrule.training.batched.run import BatchedRun, BatchedState, per_member
 from chainrule.training.batched.stack import Masks
 from chainrule.training.randomness import mix
 
 DECOUPLED = {"adamw", "lion"}
 
 
-def update(state: CrowdState, crowd: Crowd, rows: Tensor) -> Tensor:
+def update(state: BatchedState, run: BatchedRun, rows: Tensor) -> Tensor:
     """One step of all on (G, batch) rows; returns each member's sum of losses before it."""
-    K, b = crowd.members, rows.shape[1]
-    x, targets, masks = batch_of(state, crowd, rows if crowd.alike else rows.clamp_min(0))
-    for p in crowd.stack.weights:
+    K, b = run.members, rows.shape[1]
+    x, targets, masks = batch_of(state, run, rows if run.equal_rows else rows.clamp_min(0))
+    for p in run.stack.weights:
         p.grad = None
-    output = crowd.stack(x, masks)
-    if crowd.objective.minimized is cross_entropy:
+    output = run.stack(x, masks)
+    if run.task.minimized is cross_entropy:
         losses = cross_entropy_of_many(output, targets[0].view(K, b))
     else:
-        losses = crowd.objective.minimized(output.flatten(0, 1), *targets).view(K, b)
-    if crowd.smoothing is not None:
-        each, uniform = crowd.smoothing[:, None], uniform_cross_entropy(output.flatten(0, 1))
+        losses = run.task.minimized(output.flatten(0, 1), *targets).view(K, b)
+    if run.smoothing is not None:
+        each, uniform = run.smoothing[:, None], uniform_cross_entropy(output.flatten(0, 1))
         losses = (1 - each) * losses + each * uniform.view(K, b)
-    weights = weights_of(crowd, rows, targets[0])
+    weights = weights_of(run, rows, targets[0])
     if weights is None:
         mean = losses.mean(1)
     else:
         mean = (weights * losses).sum(1) / weights.sum(1).clamp_min(1e-12)
     mean.sum().backward()
-    move(state, crowd)
-    return mean.detach().double() * (b if crowd.alike else each_member(crowd, rows >= 0).sum(1))
+    optimizer_step(state, run)
+    return mean.detach().double() * (b if run.equal_rows else each_member(run, rows >= 0).sum(1))
 
 
-def weights_of(crowd: Crowd, rows: Tensor, labels: Tensor) -> Tensor | None:
+def weights_of(run: BatchedRun, rows: Tensor, labels: Tensor) -> Tensor | None:
     """(K, batch): zero where a member has no row, the weight of its class elsewhere."""
-    if crowd.alike and crowd.class_weights is None:
+    if run.equal_rows and run.class_weights is None:
         return None
-    present = each_member(crowd, rows >= 0).to(crowd.stack.weights[0].dtype)
-    if crowd.class_weights is None:
+    present = each_member(run, rows >= 0).to(run.stack.weights[0].dtype)
+    if run.class_weights is None:
         return present
-    return present * crowd.class_weights.gather(1, labels.view(present.shape))
+    return present * run.class_weights.gather(1, labels.view(present.shape))
 
 
 def batch_of(
-    state: CrowdState, crowd: Crowd, rows: Tensor
+    state: BatchedState, run: BatchedRun, rows: Tensor
 ) -> tuple[Tensor, list[Tensor], list[Masks]]:
     """Inputs (G, batch, …), targets (K · batch, …) and masks, each member's by its own seed."""
     b = rows.shape[1]
-    t = state.epoch * crowd.steps + state.step
+    t = state.epoch * run.steps + state.step
     x, *targets = (
-        t.index_select(0, rows.flatten()).view(*rows.shape, *t.shape[1:]) for t in crowd.train
+        t.index_select(0, rows.flatten()).view(*rows.shape, *t.shape[1:]) for t in run.train
     )
-    targets = [each_member(crowd, t).flatten(0, 1) for t in targets]
-    augment, dropouts, drawn = crowd.objective.augment, crowd.dropouts, []
+    targets = [each_member(run, t).flatten(0, 1) for t in targets]
+    augment, dropouts, drawn = run.augment, run.dropouts, []
     if augment is None and not dropouts.active:
         return x, targets, []
-    for k, settings in enumerate(crowd.settings):
+    for k, settings in enumerate(run.settings):
         torch.default_generator.manual_seed(mix(settings.seed, t))
         if augment is not None:
             x[k] = augment(x[k])
@@ -69,37 +69,38 @@ def batch_of(
     return x, targets, dropouts.masks(drawn) if dropouts.active else []
 
 
-def each_member(crowd: Crowd, t: Tensor) -> Tensor:
+def each_member(run: BatchedRun, t: Tensor) -> Tensor:
     """(G, …) → (K, …)."""
-    return t if len(t) == crowd.members else t.repeat_interleave(crowd.members // len(t), 0)
+    return t if len(t) == run.members else t.repeat_interleave(run.members // len(t), 0)
 
 
 @torch.no_grad()
-def move(state: CrowdState, crowd: Crowd) -> None:
+def optimizer_step(state: BatchedState, run: BatchedRun) -> None:
     """Clip, decay and step, each member at its own rate."""
-    common, weights = crowd.common, crowd.stack.weights
-    t = state.epoch * crowd.steps + state.step
-    share = schedule(common.schedule)(t / (common.epochs * crowd.steps))
-    if common.clip:
-        clip(weights, common.clip)
-    if crowd.decays is not None:
-        shrink(crowd, share)
-    if crowd.in_step:
+    common, weights = run.common, run.stack.weights
+    t = state.epoch * run.steps + state.step
+    share = schedule(common.schedule)(t / (common.epochs * run.steps))
+    share = common.final_rate + (1 - common.final_rate) * share
+    if common.clip_norm:
+        clip(weights, common.clip_norm)
+    if run.decays is not None:
+        shrink(run, share)
+    if run.one_rate:
         for group in state.optimizer.param_groups:
             group["lr"] = common.learning_rate * share
         state.optimizer.step()
     else:
-        for p, step in zip(weights, crowd.moved, strict=True):
+        for p, step in zip(weights, run.optimized, strict=True):
             step.grad = p.grad
         state.optimizer.step()
-        torch._foreach_addcmul_(weights, crowd.moved, crowd.rates, share)
-        torch._foreach_zero_(crowd.moved)
+        torch._foreach_addcmul_(weights, run.optimized, run.rates, share)
+        torch._foreach_zero_(run.optimized)
 
 
-def shrink(crowd: Crowd, share: float) -> None:
+def shrink(run: BatchedRun, share: float) -> None:
     """Weight decay of matrices: in the gradient, or decoupled from it."""
-    for p, rate, decay in zip(crowd.stack.weights, crowd.rates, crowd.decays or (), strict=True):
-        if p.ndim > 2 and crowd.common.optimizer in DECOUPLED:
+    for p, rate, decay in zip(run.stack.weights, run.rates, run.decays or (), strict=True):
+        if p.ndim > 2 and run.common.optimizer in DECOUPLED:
             p.mul_(1 - share * rate * decay)
         elif p.ndim > 2:
             p.grad.addcmul_(p, decay)
@@ -115,10 +116,10 @@ def clip(weights: Sequence[nn.Parameter], largest: float) -> None:
 
 
 @torch.no_grad()
-def give_up(state: CrowdState, crowd: Crowd, k: int) -> None:
-    """Set a member that has diverged to zero, so that its numbers cannot disturb the others."""
-    state.lost = sorted({*state.lost, k})
+def zero_out(state: BatchedState, run: BatchedRun, k: int) -> None:
+    """Set a diverged member to zero, so that its numbers cannot disturb the others."""
+    state.diverged = sorted({*state.diverged, k})
     slots = (t for slot in state.optimizer.state.values() for t in slot.values())
-    for t in (*crowd.stack.weights, *slots):
+    for t in (*run.stack.weights, *slots):
         if isinstance(t, Tensor) and t.ndim:
             t[k] = 0

@@ -1,0 +1,162 @@
+"""A run from its recipe to its result: train, measure, draw, write.
+
+Every value goes from one step to the next in memory; the folder receives copies.
+"""
+
+import time
+from collections.abc import Generator, Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from torch import nn
+
+from chainrule.errors import InputError
+from chainrule.models.feedforward.ensemble import Ensemble
+from chainrule.runs import folder as files
+from chainrule.runs.configuration import Configuration
+from chainrule.runs.folder import CHECKPOINTS, DATA, METRICS, MODEL, RESULT
+from chainrule.runs.predictions import Metrics, Predictions
+from chainrule.runs.run import Run, build, check_same_data, describe, measure, published
+from chainrule.training import Progress, Record, checkpoint, iterate_many
+
+
+def execute(run: Run, device: str = "auto", pictures: bool = True) -> Generator[Progress]:
+    """Train to the end, from the start or the last checkpoint; leaves pictures and a result."""
+    began = time.perf_counter()
+    recipe, options = run.recipe, run.configuration.options
+    data = recipe.data(run.data_folder)
+    summary = recipe.summarize(data)
+    check_same_data(run.folder, describe(summary))
+    files.write_json(run.folder / DATA, describe(summary))
+    model = build(run.configuration, summary)
+    run.remarks = [*summary.remarks, *start_from(run.configuration, model, summary.classes)]
+    device = run.device if device == "auto" else device
+    history: list[Record] = []
+    stopped = ""
+    steps = fit(run.configuration, model, data, run.folder / CHECKPOINTS, device)
+    with (run.folder / METRICS).open("w", encoding="utf-8") as lines, closing(steps):
+        for progress in steps:
+            if progress.record:
+                history.append(progress.record)
+                lines.write(files.to_json(progress.record, indent=None) + "\n")
+                lines.flush()
+                stopped = progress.stopped or stopped
+            yield progress
+    model.cpu().eval()
+    checkpoint.save(run.folder / MODEL, model.state_dict())
+    seconds = sum(record.get("seconds", 0.0) for record in history)
+    predictions = Predictions(recipe, model, data)
+    result = {
+        "recipe": run.name,
+        "seed": recipe.seed,
+        "epochs": len(history),
+        "stopped": stopped,
+        "metrics": measure(predictions),
+        "compared": compared(run.configuration, predictions),
+        "published": published(recipe),
+        "parameters": parameters(model),
+        "examples": summary.examples,
+        "remarks": run.remarks,
+        "seconds": seconds or time.perf_counter() - began,
+        "settings": run.configuration.values(),
+        "device": device,
+        "versions": files.versions(),
+    }
+    if pictures:
+        draw(predictions, history, run.folder)
+    for name, text in recipe.texts(predictions).items():
+        checkpoint.replace(run.folder / f"{name}.txt", (text + "\n").encode())
+    files.write_json(run.folder / RESULT, result)
+    # What a later reader of the run would find in the folder.
+    run.__dict__ |= {"model": model, "summary": summary, "result": result}
+
+
+def start_from(configuration: Configuration, model: nn.Module, classes: Sequence[str]) -> list[str]:
+    """Take over and freeze weights as the options ask; one remark for each."""
+    from chainrule.runs.transfer import freeze, source_weights, transfer
+
+    options, told = configuration.options, []
+    if options.from_run:
+        source = Path(options.from_run)
+        same = source.is_dir() and Run.load(source).summary.classes == tuple(classes) != ()
+        report = transfer(model, source_weights(source), source.name, keep_head=same)
+        told.append(str(report))
+    if options.freeze:
+        frozen = freeze(model, options.freeze)
+        told.append(f"frozen: {len(frozen)} tensors matching {options.freeze}")
+    return told
+
+
+def fit(
+    configuration: Configuration, model: nn.Module, data: Any, folder: Path | None, device: str
+) -> Generator[Progress]:
+    """Train the model in place, wrapped as the options ask."""
+    recipe, options = configuration.recipe, configuration.options
+    if not options.teacher and not isinstance(model, Ensemble):
+        return recipe.fit(model, data, folder, device)
+    train, task = tuple(data.train), recipe.task(data)
+    if options.teacher:
+        from chainrule.runs.distillation import with_teacher
+
+        train, task = with_teacher(train, task, options)
+    if isinstance(model, Ensemble):
+        if device not in ("auto", "cpu"):
+            raise InputError(f"`members` train on the CPU; leave out `device` {device}")
+        each = [replace(recipe.settings, seed=recipe.seed + k) for k in range(len(model.members))]
+        return iterate_many(
+            list(model.members),
+            train,
+            tuple(data.validation),
+            each,
+            task,
+            folder=folder,
+            augment=recipe.augmentation(),
+        )
+    from chainrule.training import iterate
+    from chainrule.training.sources.convert import as_source
+
+    source = as_source(train, recipe.settings, task.inputs, recipe.augmentation())
+    validation = tuple(data.validation)
+    return iterate(
+        model,
+        source,
+        validation,
+        task=task,
+        settings=recipe.settings,
+        folder=folder,
+        device=device,
+    )
+
+
+def compared(configuration: Configuration, predictions: Predictions) -> dict[str, Metrics]:
+    """Parts of the model, members of an ensemble, and other methods on the same data."""
+    recipe = configuration.recipe
+    found = dict(recipe.breakdown(predictions))
+    if isinstance(predictions.model, Ensemble):
+        from chainrule.runs.ensembles import member_statistics
+
+        found |= member_statistics(predictions)
+    return found | recipe.baselines(predictions.data)
+
+
+def draw(predictions: Predictions, history: Sequence[Record], folder: Path) -> None:
+    """All pictures of a finished run."""
+    from chainrule.plots.style import save
+
+    figures = predictions.recipe.figures(predictions)
+    if isinstance(predictions.model, Ensemble):
+        from chainrule.runs.ensembles import reliability_pictures
+
+        figures |= reliability_pictures(predictions)
+    if len(history) > 1:
+        figures["learning"] = predictions.recipe.curves(history)
+    for name, figure in figures.items():
+        save(figure, folder / f"{name}.png")
+
+
+def parameters(model: nn.Module) -> int:
+    """Parameters learned by gradients or, where there are none, by a rule of the model's own."""
+    by_gradient = sum(p.numel() for p in model.parameters())
+    return by_gradient or sum(t.numel() for t in model.buffers() if t.is_floating_point())

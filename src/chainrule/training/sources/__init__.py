@@ -1,0 +1,31 @@
+"""Batch sources: how many steps an epoch has, the batch of (epoch, step), how it is evaluated.
+
+A new kind of batch is a new source, never a new loop.
+"""
+
+from chainrule.training.sources.base import Batch, BatchSource
+from chainrule.training.sources.convert import as_source
+from chainrule.training.sources.loaders import DatasetSource, LoaderSource
+from chainrule.training.sources.rows import (
+    BucketedSequences,
+    MemoryMappedRows,
+    Rows,
+    RowsWithReplacement,
+    WholeBatch,
+)
+from chainrule.training.sources.text import RandomWindows, TruncatedBPTT
+
+__all__ = [
+    "Batch",
+    "BatchSource",
+    "BucketedSequences",
+    "DatasetSource",
+    "LoaderSource",
+    "MemoryMappedRows",
+    "RandomWindows",
+    "Rows",
+    "RowsWithReplacement",
+    "TruncatedBPTT",
+    "WholeBatch",
+    "as_source",
+]

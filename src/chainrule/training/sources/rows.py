@@ -1,0 +1,135 @@
+"""Examples as rows of tensors: shuffled, drawn with replacement, all at once, or by length."""
+
+import math
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+
+from chainrule.errors import InputError
+from chainrule.learning.augmentation import Augment
+from chainrule.learning.tasks import Task
+from chainrule.training import devices
+from chainrule.training.checks import check_batches, check_model, check_split
+from chainrule.training.evaluation import evaluate_arrays
+from chainrule.training.randomness import bucketed, mix, permutation
+from chainrule.training.settings import Settings
+from chainrule.training.sources.base import Arrays, Batch, BatchSource
+
+
+class Rows(BatchSource):
+    """Every example once an epoch, in the order of (seed, epoch); the last batch may be smaller.
+
+    Args:
+        arrays: inputs, then targets, all with equally many rows.
+        inputs: how many of the arrays are inputs.
+        augment: changes the first input of a training batch; it draws from torch's generator.
+    """
+
+    def __init__(self, arrays: Arrays, inputs: int = 1, augment: Augment | None = None):
+        self.arrays, self.inputs, self.augment = tuple(arrays), inputs, augment
+
+    def __len__(self) -> int:
+        return len(self.arrays[0])
+
+    def steps(self, settings: Settings) -> int:
+        return math.ceil(len(self) / settings.batch_size)
+
+    def order(self, settings: Settings, epoch: int) -> Tensor:
+        return permutation(len(self), settings.seed, epoch)
+
+    def epoch(self, settings: Settings, epoch: int) -> Callable[[int], Batch]:
+        order = self.order(settings, epoch).to(self.arrays[0].device)
+        rows = order.split(settings.batch_size)
+        return lambda step: self.gather(rows[step])
+
+    def gather(self, rows: Tensor) -> Batch:
+        """These rows as a batch, augmented."""
+        batch = tuple(t.index_select(0, rows) for t in self.arrays)
+        if self.augment is not None:
+            batch = (self.augment(batch[0]), *batch[1:])
+        return Batch(batch[: self.inputs], batch[self.inputs :], len(rows))
+
+    def evaluate(self, model: nn.Module, task: Task) -> dict[str, float]:
+        return evaluate_arrays(model, self.arrays, task)
+
+    def check(self, model: nn.Module, task: Task, settings: Settings, name: str) -> None:
+        check_split(self.arrays, self.inputs, name)
+        arrays = task.targets(self.arrays)
+        loss = task.minimized if name == "training" else task.loss
+        check_model(model, loss, arrays, self.inputs, name)
+        if name == "training":
+            check_batches(model, len(self), settings)
+
+    def prepared(self, task: Task, device: torch.device, training: bool) -> "Rows":
+        arrays = task.targets(self.arrays)
+        return self.with_arrays(devices.resident(arrays, device) if training else arrays)
+
+    def with_arrays(self, arrays: Arrays) -> "Rows":
+        """The same way of taking batches, from other arrays."""
+        return type(self)(arrays, self.inputs, self.augment)
+
+
+class RowsWithReplacement(Rows):
+    """Each batch is drawn independently: the stochastic gradient of the theory. Notes: L 7."""
+
+    def order(self, settings: Settings, epoch: int) -> Tensor:
+        generator = torch.Generator().manual_seed(mix(settings.seed, epoch))
+        return torch.randint(len(self), (len(self),), generator=generator)
+
+
+class WholeBatch(Rows):
+    """All examples in every step: gradient descent proper."""
+
+    def steps(self, settings: Settings) -> int:
+        return 1
+
+    def epoch(self, settings: Settings, epoch: int) -> Callable[[int], Batch]:
+        rows = torch.arange(len(self), device=self.arrays[0].device)
+        return lambda step: self.gather(rows)
+
+    def work(self, settings: Settings) -> int:
+        return len(self)
+
+
+class BucketedSequences(Rows):
+    """Padded sequences; those of similar length share a batch, so that little padding is computed.
+
+    Args:
+        lengths: of every sequence, or any number by which to bucket.
+    """
+
+    def __init__(
+        self,
+        arrays: Arrays,
+        inputs: int = 1,
+        augment: Augment | None = None,
+        lengths: Tensor | None = None,
+    ):
+        super().__init__(arrays, inputs, augment)
+        if lengths is None or len(lengths) != len(arrays[0]):
+            got = "none" if lengths is None else len(lengths)
+            raise InputError(f"expected {len(arrays[0])} `lengths`, one a sequence, got {got}")
+        self.lengths = lengths
+
+    def order(self, settings: Settings, epoch: int) -> Tensor:
+        order = super().order(settings, epoch)
+        return bucketed(order, self.lengths, settings.batch_size, settings.seed, epoch)
+
+    def with_arrays(self, arrays: Arrays) -> "BucketedSequences":
+        return BucketedSequences(arrays, self.inputs, self.augment, self.lengths)
+
+
+class MemoryMappedRows(Rows):
+    """Arrays that stay on the disk: only the rows of a batch are read.
+
+    `chainrule.data.memory_mapped` opens .npy files as such tensors. Not all of them are scanned
+    for NaN beforehand; a bad batch ends the run with a sentence.
+    """
+
+    def check(self, model: nn.Module, task: Task, settings: Settings, name: str) -> None:
+        few = Rows(tuple(t[:1024] for t in self.arrays), self.inputs)
+        few.check(model, task, settings, name)
+
+    def prepared(self, task: Task, device: torch.device, training: bool) -> "Rows":
+        return self.with_arrays(task.targets(self.arrays))
