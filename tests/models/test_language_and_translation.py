@@ -100,12 +100,12 @@ def test_the_context_is_the_mean_of_what_is_attended_to() -> None:
     """One step written out."""
     model = translator("bahdanau").eval()
     source, y = sentences([4], 4), torch.tensor([5])
-    s, ζ, keys, words = model.encode(source)
-    scores = torch.tanh(s @ model.query.weight.T + ζ[0] @ model.key.weight.T + model.key.bias)
+    s, zeta, keys, words = model.encode(source)
+    scores = torch.tanh(s @ model.query.weight.T + zeta[0] @ model.key.weight.T + model.key.bias)
     a = (scores @ model.score.weight[0]).softmax(0)
-    c = a @ ζ[0]
+    c = a @ zeta[0]
     _, context, weights = model.advance(
-        model.word_gates(model.target(y)), type(model.encode(source))(s, ζ, keys, words)
+        model.word_gates(model.target(y)), type(model.encode(source))(s, zeta, keys, words)
     )
     torch.testing.assert_close(weights[0], a)
     torch.testing.assert_close(context[0], c)

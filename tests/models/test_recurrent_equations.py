@@ -93,10 +93,10 @@ def test_the_notes_lstm_is_its_equation_forwards_and_backwards():
     x, net = sequence().requires_grad_(), NotesLSTM(4, 5)
     start = (torch.randn(3, 5, requires_grad=True), torch.randn(3, 5, requires_grad=True))
     outputs, (_, cell) = net(x, start)
-    (ζ, z), shown = start, []
+    (zeta, z), shown = start, []
     for t in range(8):
-        ζ, z = notes_lstm_step(x[:, t], ζ, z, torch.cat([net.V, net.F, net.G, net.H]), net.U)
-        shown.append(ζ)
+        zeta, z = notes_lstm_step(x[:, t], zeta, z, torch.cat([net.V, net.F, net.G, net.H]), net.U)
+        shown.append(zeta)
     torch.testing.assert_close(outputs, torch.stack(shown, 1))
     torch.testing.assert_close(cell, z)
     same_gradients(
@@ -187,22 +187,22 @@ def test_the_half_lives_of_min_gru_and_min_lstm_at_the_start():
         assert after[0, 1].item() == pytest.approx(0.5)
 
 
-@pytest.mark.parametrize("ν", [-40.0, -5.0, 0.0, 5.0, 50.0])
-def test_no_eigenvalue_of_the_lru_leaves_the_unit_disc(ν):
-    sizes = lru.eigenvalues(torch.full((9,), ν), torch.linspace(-9, 9, 9)).abs()
+@pytest.mark.parametrize("nu", [-40.0, -5.0, 0.0, 5.0, 50.0])
+def test_no_eigenvalue_of_the_lru_leaves_the_unit_disc(nu):
+    sizes = lru.eigenvalues(torch.full((9,), nu), torch.linspace(-9, 9, 9)).abs()
     assert (sizes <= 1).all()
-    assert (sizes < 1).all() or ν == -40.0  # 1 - e⁻⁴⁰ is 1 in double precision
+    assert (sizes < 1).all() or nu == -40.0  # 1 - e⁻⁴⁰ is 1 in double precision
 
 
 def test_the_lru_begins_on_its_ring_with_unit_variance():
-    ν, φ = lru.ring(20_000, 0.6, 0.95, math.pi / 5)
-    λ = lru.eigenvalues(ν, φ)
-    assert 0.6 <= λ.abs().min() < 0.61 and 0.94 < λ.abs().max() <= 0.95
-    assert φ.min() >= 0 and φ.max() <= math.pi / 5
-    inside = (λ.abs() < 0.8).double().mean().item()  # areas: (0.8² - 0.6²) / (0.95² - 0.6²)
+    nu, phi = lru.ring(20_000, 0.6, 0.95, math.pi / 5)
+    lam = lru.eigenvalues(nu, phi)
+    assert 0.6 <= lam.abs().min() < 0.61 and 0.94 < lam.abs().max() <= 0.95
+    assert phi.min() >= 0 and phi.max() <= math.pi / 5
+    inside = (lam.abs() < 0.8).double().mean().item()  # areas: (0.8² - 0.6²) / (0.95² - 0.6²)
     assert inside == pytest.approx((0.64 - 0.36) / (0.9025 - 0.36), abs=0.02)
-    γ = lru.normalization(ν)
-    torch.testing.assert_close(γ.square() / (1 - λ.abs() ** 2), torch.ones(20_000))
+    gamma = lru.normalization(nu)
+    torch.testing.assert_close(gamma.square() / (1 - lam.abs() ** 2), torch.ones(20_000))
 
 
 def test_a_normalized_lru_keeps_the_variance_of_white_noise():
@@ -214,13 +214,16 @@ def test_a_normalized_lru_keeps_the_variance_of_white_noise():
 
 
 def test_the_state_space_layer_solves_its_differential_equation():
-    A, Δ = torch.complex(torch.tensor([-0.5, -2.0]), torch.tensor([3.0, 0.0])), torch.tensor(0.3)
-    Ā, ratio = state_space.discretized(A, Δ)
+    A, delta = (
+        torch.complex(torch.tensor([-0.5, -2.0]), torch.tensor([3.0, 0.0])),
+        torch.tensor(0.3),
+    )
+    A_bar, ratio = state_space.discretized(A, delta)
     h, fine = torch.ones(2, dtype=torch.complex128), 20_000
     exact = h.clone()
     for _ in range(fine):  # Euler in tiny steps, with a constant input of 1.5
-        exact = exact + Δ / fine * (A * exact + 1.5)
-    torch.testing.assert_close(Ā * h + ratio * 1.5, exact, rtol=1e-4, atol=1e-4)
+        exact = exact + delta / fine * (A * exact + 1.5)
+    torch.testing.assert_close(A_bar * h + ratio * 1.5, exact, rtol=1e-4, atol=1e-4)
 
 
 def test_state_spaces_are_stable_whatever_is_learned():
@@ -228,12 +231,14 @@ def test_state_spaces_are_stable_whatever_is_learned():
     choosy = selective.Selective(4, 6)
     for parameter in (*net.parameters(), *choosy.parameters()):
         nn.init.normal_(parameter, std=3.0)
-    Ā, _ = state_space.discretized(torch.complex(-net.α.exp(), net.ω), net.log_Δ.exp())
-    assert (Ā.abs() < 1).all()
+    A_bar, _ = state_space.discretized(
+        torch.complex(-net.alpha.exp(), net.omega), net.log_delta.exp()
+    )
+    assert (A_bar.abs() < 1).all()
     x = torch.randn(2, 400, 4)
     _, (states,) = choosy.unroll(x, *parts(choosy.initial(2, x)))
-    Δ = nn.functional.softplus(choosy.step(nn.functional.silu(choosy.input(x))))
-    kept = torch.exp(-Δ[..., None] * choosy.log_A.exp())
+    delta = nn.functional.softplus(choosy.step(nn.functional.silu(choosy.input(x))))
+    kept = torch.exp(-delta[..., None] * choosy.log_A.exp())
     assert ((kept >= 0) & (kept <= 1)).all() and states.isfinite().all()
 
 
@@ -243,9 +248,9 @@ def test_the_selective_layer_is_its_equation():
     H, outputs = torch.zeros(3, 5, 3), []
     for x_t in x.unbind(1):
         u = nn.functional.silu(net.input(x_t))
-        Δ = nn.functional.softplus(net.step(u))
-        kept = torch.exp(-Δ[:, :, None] * net.log_A.exp())
-        H = kept * H + torch.einsum("bi,bn->bin", Δ * u, net.write(u))
+        delta = nn.functional.softplus(net.step(u))
+        kept = torch.exp(-delta[:, :, None] * net.log_A.exp())
+        H = kept * H + torch.einsum("bi,bn->bin", delta * u, net.write(u))
         y = torch.einsum("bin,bn->bi", H, net.read(u)) + net.d * u
         outputs.append(y * nn.functional.silu(net.gate(x_t)))
     torch.testing.assert_close(net(x)[0], torch.stack(outputs, 1))
@@ -321,10 +326,10 @@ def test_antisymmetric_is_its_equation():
 def test_the_lru_is_its_equation():
     net, x = lru.LRU(4, 5), sequence()
     h = torch.randn(3, 5, dtype=torch.complex128)
-    start, λ = h, lru.eigenvalues(net.ν, net.φ)
+    start, lam = h, lru.eigenvalues(net.nu, net.phi)
     B, C = torch.complex(net.B[0], net.B[1]), torch.complex(net.C[0], net.C[1])
     for x_t in x.unbind(1):
-        h = λ * h + net.log_γ.exp() * (x_t.to(B.dtype) @ B.T)
+        h = lam * h + net.log_gamma.exp() * (x_t.to(B.dtype) @ B.T)
         y = (h @ C.T).real + x_t @ net.D.T
     outputs, end = net(x, start)
     torch.testing.assert_close(end, h)

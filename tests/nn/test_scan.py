@@ -74,10 +74,12 @@ def test_a_growing_recurrence_that_overflows_a_block_is_taken_step_by_step():
 def test_a_may_be_one_value_for_all_steps_and_its_gradient_is_summed():
     torch.manual_seed(0)
     _, b, h = drawn(50, COMPLEX)
-    λ = torch.polar(torch.rand(3, dtype=REAL), torch.rand(3, dtype=REAL)).requires_grad_()
+    lam = torch.polar(torch.rand(3, dtype=REAL), torch.rand(3, dtype=REAL)).requires_grad_()
     for function in (scan, loop):
-        torch.testing.assert_close(function(λ, b, h), loop(λ.expand_as(b), b, h))
-    ours, theirs = (torch.autograd.grad(f(λ, b, h).real.square().sum(), λ)[0] for f in (scan, loop))
+        torch.testing.assert_close(function(lam, b, h), loop(lam.expand_as(b), b, h))
+    ours, theirs = (
+        torch.autograd.grad(f(lam, b, h).real.square().sum(), lam)[0] for f in (scan, loop)
+    )
     torch.testing.assert_close(ours, theirs)
 
 

@@ -64,8 +64,8 @@ def recurrence(layer: NotesGRU, x: Tensor, printed: bool) -> Tensor:
     z, states = x.new_zeros(len(x), layer.width), []
     for x_t in x.unbind(1):
         seen = torch.cat([z, x_t], 1)
-        s, ζ = torch.sigmoid(seen @ layer.G.T), torch.sigmoid(seen @ layer.H.T)
-        candidate = torch.tanh(torch.cat([ζ * z, x_t], 1) @ layer.V.T)
-        z = s * z + (1 - s) * (ζ if printed else candidate)
+        s, zeta = torch.sigmoid(seen @ layer.G.T), torch.sigmoid(seen @ layer.H.T)
+        candidate = torch.tanh(torch.cat([zeta * z, x_t], 1) @ layer.V.T)
+        z = s * z + (1 - s) * (zeta if printed else candidate)
         states.append(z)
     return torch.stack(states, 1)

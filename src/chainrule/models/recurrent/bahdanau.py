@@ -31,7 +31,7 @@ class Read(NamedTuple):
     """A sentence that was read: the decoder's state, ζ, U ζ, and where there are words."""
 
     s: Float[Tensor, "batch width"]
-    ζ: Float[Tensor, "batch m both"]
+    zeta: Float[Tensor, "batch m both"]
     keys: Float[Tensor, "batch m a"]
     words: Bool[Tensor, "batch m"]
 
@@ -87,11 +87,11 @@ class Bahdanau(nn.Module):
 
     def unroll(self, source: Tensor, previous: Tensor) -> tuple[Tensor, Tensor]:
         """All steps with the true previous tokens."""
-        s, ζ, keys, words = self.encode(source)
+        s, zeta, keys, words = self.encode(source)
         y = dropped(self.target(previous), self.rate, self.training)
         states, contexts, weights = [], [], []
         for gates in self.word_gates(y).unbind(1):
-            s, c, a = self.advance(gates, Read(s, ζ, keys, words))
+            s, c, a = self.advance(gates, Read(s, zeta, keys, words))
             states.append(s)
             contexts.append(c)
             weights.append(a)
@@ -105,23 +105,23 @@ class Bahdanau(nn.Module):
         lengths = lengths_of(trimmed)
         forwards, _ = self.forwards(x)
         backwards = turned_round(self.backwards(turned_round(x, lengths))[0], lengths)
-        ζ = torch.cat([forwards, backwards], 2)
-        return Read(self.start(backwards[:, 0]).tanh(), ζ, self.key(ζ), trimmed != PADDING)
+        zeta = torch.cat([forwards, backwards], 2)
+        return Read(self.start(backwards[:, 0]).tanh(), zeta, self.key(zeta), trimmed != PADDING)
 
     def advance(self, gates: Tensor, read: Read) -> tuple[Tensor, Tensor, Tensor]:
         """(s_i, c_i, a_i) from s_{i-1} and the gates' share of E y_{i-1}."""
-        s, ζ, keys, words = read
+        s, zeta, keys, words = read
         a = attention(self.score(torch.tanh(keys + self.query(s)[:, None]))[:, :, 0], words)
-        c = (a[:, None] @ ζ)[:, 0]
+        c = (a[:, None] @ zeta)[:, 0]
         return gru_gates(gates + self.context_gates(c), self.state_gates(s), s), c, a
 
     def step(
         self, previous: Int[Tensor, " batch"], state: tuple[Tensor, ...]
     ) -> tuple[Float[Tensor, "batch target"], tuple[Tensor, ...]]:
         """log p of the next token, and the state after the previous one."""
-        y, (_, ζ, keys, words) = self.target(previous), state
+        y, (_, zeta, keys, words) = self.target(previous), state
         s, c, _ = self.advance(self.word_gates(y), Read(*state))
-        return self.output(self.read_out(s, c, y)).log_softmax(-1), (s, ζ, keys, words)
+        return self.output(self.read_out(s, c, y)).log_softmax(-1), (s, zeta, keys, words)
 
     def read_out(self, s: Tensor, c: Tensor, y: Tensor) -> Tensor:
         """tanh(R [s, c, E y])."""

@@ -65,16 +65,16 @@ def backpropagation_through_time(
     z_t are the states of a tanh network from z_0 = 0, `gradient` what each z_t adds to the loss by
     itself; tanh'_t = 1 - z_t².
     """
-    δ = torch.zeros_like(z)
+    delta = torch.zeros_like(z)
     after = torch.zeros_like(z[:, 0])
     for t in reversed(range(x.shape[1])):
-        δ[:, t] = after = (gradient[:, t] + after @ U) * (1 - z[:, t] ** 2)
+        delta[:, t] = after = (gradient[:, t] + after @ U) * (1 - z[:, t] ** 2)
     before = torch.cat([torch.zeros_like(z[:, :1]), z[:, :-1]], 1)
     return Gradients(
-        torch.einsum("bti,btj->ij", δ, before),
-        torch.einsum("bti,btj->ij", δ, x),
-        δ.sum((0, 1)),
-        δ @ V,
+        torch.einsum("bti,btj->ij", delta, before),
+        torch.einsum("bti,btj->ij", delta, x),
+        delta.sum((0, 1)),
+        delta @ V,
     )
 
 

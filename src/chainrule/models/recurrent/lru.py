@@ -39,37 +39,37 @@ class LRU(Recurrent):
         super().__init__(inputs, width)
         if not 0 <= smallest <= largest < 1:
             raise InputError(f"expected a ring in the unit disc, got {smallest} to {largest}")
-        ν, φ = ring(width, smallest, largest, phase)
-        self.ν, self.φ = nn.Parameter(ν), nn.Parameter(φ)
-        self.log_γ = nn.Parameter(torch.log(normalization(ν)))
+        nu, phi = ring(width, smallest, largest, phase)
+        self.nu, self.phi = nn.Parameter(nu), nn.Parameter(phi)
+        self.log_gamma = nn.Parameter(torch.log(normalization(nu)))
         self.B = nn.Parameter(torch.randn(2, width, inputs) / (2 * inputs) ** 0.5)
         self.C = nn.Parameter(torch.randn(2, width, width) / width**0.5)
         self.D = nn.Parameter(torch.randn(width, inputs) / inputs**0.5)
 
     def unroll(self, x: Tensor, *state: Tensor) -> tuple[Tensor, tuple[Tensor, ...]]:
         (h,) = state
-        B = self.log_γ.exp()[:, None] * self.B
+        B = self.log_gamma.exp()[:, None] * self.B
         u = torch.complex(x @ B[0].T, x @ B[1].T)
-        states = scan(eigenvalues(self.ν, self.φ), u, h)
+        states = scan(eigenvalues(self.nu, self.phi), u, h)
         y = states.real @ self.C[0].T - states.imag @ self.C[1].T
         return y + x @ self.D.T, (states,)
 
 
-def eigenvalues(ν: Float[Tensor, " m"], φ: Float[Tensor, " m"]) -> Complex[Tensor, " m"]:
+def eigenvalues(nu: Float[Tensor, " m"], phi: Float[Tensor, " m"]) -> Complex[Tensor, " m"]:
     """λ = exp(-exp ν + i φ)."""
-    return torch.polar(torch.exp(-torch.exp(ν)), φ)
+    return torch.polar(torch.exp(-torch.exp(nu)), phi)
 
 
-def normalization(ν: Float[Tensor, " m"]) -> Float[Tensor, " m"]:
+def normalization(nu: Float[Tensor, " m"]) -> Float[Tensor, " m"]:
     """γ = √(1 - |λ|²) = √(-expm1(-2 exp ν)), exact for |λ| near 1."""
-    return torch.sqrt(-torch.expm1(-2 * torch.exp(ν)))
+    return torch.sqrt(-torch.expm1(-2 * torch.exp(nu)))
 
 
 def ring(units: int, smallest: float, largest: float, phase: float) -> tuple[Tensor, Tensor]:
     """ν and φ of eigenvalues uniform on a ring: r² uniform between the squares of its radii."""
     u = torch.rand(units)
-    ν = torch.log(-0.5 * torch.log(u * (largest**2 - smallest**2) + smallest**2))
-    return ν, phase * torch.rand(units)
+    nu = torch.log(-0.5 * torch.log(u * (largest**2 - smallest**2) + smallest**2))
+    return nu, phase * torch.rand(units)
 
 
 def example() -> tuple[SequenceClassifier, Tensor]:

@@ -48,8 +48,8 @@ def notes_gru_step(
     """z_t; the rows of W are those of G, H and V in turn."""
     G, H, V = W.chunk(3)
     seen = torch.cat([z, x], 1)
-    s, ζ = (seen @ G.T).sigmoid(), (seen @ H.T).sigmoid()
-    return s * z + (1 - s) * (torch.cat([ζ * z, x], 1) @ V.T).tanh()
+    s, zeta = (seen @ G.T).sigmoid(), (seen @ H.T).sigmoid()
+    return s * z + (1 - s) * (torch.cat([zeta * z, x], 1) @ V.T).tanh()
 
 
 class Unrolled(torch.autograd.Function):
@@ -63,9 +63,9 @@ class Unrolled(torch.autograd.Function):
         zs = x.new_empty(len(x) + 1, len(z), m)
         zs[0] = z
         for gates_t, z_before, z_t in zip(gates, zs[:-1], zs[1:], strict=True):
-            s, ζ, new = gates_t.chunk(3, 1)
+            s, zeta, new = gates_t.chunk(3, 1)
             gates_t[:, : 2 * m].addmm_(z_before, GH_z.T).sigmoid_()
-            new.addmm_(ζ * z_before, V_z.T).tanh_()
+            new.addmm_(zeta * z_before, V_z.T).tanh_()
             torch.lerp(new, z_before, s, out=z_t)
         ctx.save_for_backward(x, gates, zs, W)
         return zs[1:]
@@ -76,26 +76,28 @@ class Unrolled(torch.autograd.Function):
         x, gates, zs, W = ctx.saved_tensors
         m = zs.shape[2]
         GH_z, V_z, W_x = W[: 2 * m, :m], W[2 * m :, :m], W[:, m:]
-        s, ζ, new = gates.chunk(3, 2)
+        s, zeta, new = gates.chunk(3, 2)
         before = zs[:-1]
         slopes = torch.empty_like(gates)
         torch.mul(before - new, s * (1 - s), out=slopes[..., :m])
-        torch.mul(before, ζ * (1 - ζ), out=slopes[..., m : 2 * m])
+        torch.mul(before, zeta * (1 - zeta), out=slopes[..., m : 2 * m])
         torch.mul(1 - s, 1 - new * new, out=slopes[..., 2 * m :])
-        δ = slopes  # each slope is used once, then its place is taken by its gradient
-        δz = torch.zeros_like(zs[0])
+        delta = slopes  # each slope is used once, then its place is taken by its gradient
+        delta_z = torch.zeros_like(zs[0])
         for t in reversed(range(len(x))):
-            δG, δH, δV = δ[t].chunk(3, 1)
-            δz = δz + by_z[t]
-            δG.mul_(δz)
-            ρ = δV.mul_(δz) @ V_z
-            δH.mul_(ρ)
-            δz = torch.addmm(δz.mul_(s[t]).addcmul_(ρ, ζ[t]), δ[t, :, : 2 * m], GH_z)
-        rows = δ.view(-1, 3 * m)
-        gated, plain = (ζ * before).view(-1, m), before.reshape(-1, m)
+            delta_G, delta_H, delta_V = delta[t].chunk(3, 1)
+            delta_z = delta_z + by_z[t]
+            delta_G.mul_(delta_z)
+            rho = delta_V.mul_(delta_z) @ V_z
+            delta_H.mul_(rho)
+            delta_z = torch.addmm(
+                delta_z.mul_(s[t]).addcmul_(rho, zeta[t]), delta[t, :, : 2 * m], GH_z
+            )
+        rows = delta.view(-1, 3 * m)
+        gated, plain = (zeta * before).view(-1, m), before.reshape(-1, m)
         by_W_z = torch.cat([rows[:, : 2 * m].T @ plain, rows[:, 2 * m :].T @ gated])
         by_W = torch.cat([by_W_z, rows.T @ x.reshape(-1, x.shape[2])], 1)
-        return (rows @ W_x).view(x.shape), δz, by_W
+        return (rows @ W_x).view(x.shape), delta_z, by_W
 
 
 def example() -> tuple[SequenceClassifier, Tensor]:

@@ -40,15 +40,15 @@ class Selective(Recurrent):
         self.log_A = nn.Parameter(n.log().expand(width, per_unit).clone())
         self.d = nn.Parameter(torch.ones(width))
         with torch.no_grad():
-            Δ = torch.empty(width).uniform_(math.log(FINEST), math.log(COARSEST)).exp()
-            self.step.bias.copy_(Δ + torch.log(-torch.expm1(-Δ)))  # softplus⁻¹
+            delta = torch.empty(width).uniform_(math.log(FINEST), math.log(COARSEST)).exp()
+            self.step.bias.copy_(delta + torch.log(-torch.expm1(-delta)))  # softplus⁻¹
 
     def unroll(self, x: Tensor, *state: Tensor) -> tuple[Tensor, tuple[Tensor, ...]]:
         (H,) = state
         u = F.silu(self.input(x))
-        Δ = F.softplus(self.step(u))
-        a = torch.exp(Δ[..., None] * -self.log_A.exp())
-        states = scan(a, (Δ * u)[..., None] * self.write(u)[..., None, :], H)
+        delta = F.softplus(self.step(u))
+        a = torch.exp(delta[..., None] * -self.log_A.exp())
+        states = scan(a, (delta * u)[..., None] * self.write(u)[..., None, :], H)
         y = (states @ self.read(u)[..., None]).squeeze(-1) + self.d * u
         return y * F.silu(self.gate(x)), (states,)
 

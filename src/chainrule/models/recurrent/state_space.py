@@ -32,26 +32,30 @@ class StateSpace(Recurrent):
     def __init__(self, inputs: int, width: int, pairs: int = 0):
         pairs = pairs or width
         super().__init__(inputs, width, ((pairs,),))
-        self.α = nn.Parameter(torch.full((pairs,), math.log(0.5)))
-        self.ω = nn.Parameter(math.pi * torch.arange(float(pairs)))
-        self.log_Δ = nn.Parameter(torch.empty(pairs).uniform_(math.log(FINEST), math.log(COARSEST)))
+        self.alpha = nn.Parameter(torch.full((pairs,), math.log(0.5)))
+        self.omega = nn.Parameter(math.pi * torch.arange(float(pairs)))
+        self.log_delta = nn.Parameter(
+            torch.empty(pairs).uniform_(math.log(FINEST), math.log(COARSEST))
+        )
         self.B = nn.Parameter(torch.randn(2, pairs, inputs) / (2 * inputs) ** 0.5)
         self.C = nn.Parameter(torch.randn(2, width, pairs) / (2 * pairs) ** 0.5)
         self.D = nn.Parameter(torch.randn(width, inputs) / inputs**0.5)
 
     def unroll(self, x: Tensor, *state: Tensor) -> tuple[Tensor, tuple[Tensor, ...]]:
         (h,) = state
-        Ā, ratio = discretized(torch.complex(-self.α.exp(), self.ω), self.log_Δ.exp())
+        A_bar, ratio = discretized(
+            torch.complex(-self.alpha.exp(), self.omega), self.log_delta.exp()
+        )
         u = torch.complex(x @ self.B[0].T, x @ self.B[1].T)
-        states = scan(Ā, ratio * u, h)
+        states = scan(A_bar, ratio * u, h)
         y = states.real @ self.C[0].T - states.imag @ self.C[1].T
         return 2 * y + x @ self.D.T, (states,)
 
 
-def discretized(A: Tensor, Δ: Tensor) -> tuple[Tensor, Tensor]:
+def discretized(A: Tensor, delta: Tensor) -> tuple[Tensor, Tensor]:
     """Ā = exp(ΔA) and (Ā - 1) / A."""
-    Ā = torch.exp(Δ * A)
-    return Ā, torch.expm1(Δ * A) / A
+    A_bar = torch.exp(delta * A)
+    return A_bar, torch.expm1(delta * A) / A
 
 
 def example() -> tuple[SequenceClassifier, Tensor]:
