@@ -1,7 +1,7 @@
 """Truncated backpropagation through time: one long text, read by many streams at once.
 
     the text is cut into B streams of equal length, and step t reads the next T tokens of each:
-    ŷ, z = model.advance(x, z),   g = ∇ mean loss,   θ ← optimizer(θ, g, η(t)),   z without its past
+    ŷ, z = model.decode_step(x, z),  g = ∇ mean loss,  θ ← optimizer(θ, g, η(t)),  z detached
 
 The gradient reaches back T tokens at most, the state z much further: it is handed from step to step
 and begins at zero in every epoch. What is left over when B · T does not divide the text is skipped,
@@ -152,7 +152,7 @@ def update(state: State, job: Job, x: Tensor, y: Tensor) -> Tensor:
     state.optimizer.zero_grad(set_to_none=True)
     before = tuple(state.carried.values()) or None
     with devices.autocast(job.device, job.settings.precision):
-        logits, after = state.model.advance(x, before)  # type: ignore[operator]
+        logits, after = state.model.decode_step(x, before)  # type: ignore[operator]
     loss = F.cross_entropy(logits.float().flatten(0, 1), y.flatten())
     loss.backward()
     state.carried = {str(k): part.detach() for k, part in enumerate(after)}
@@ -187,7 +187,7 @@ def stream_loss(model: nn.Module, text: Arrays) -> float:
     try:
         with torch.inference_mode():
             for x_t, y_t in zip(x.split(LONG, 1), y.split(LONG, 1), strict=True):
-                logits, carried = model.advance(x_t.to(device), carried)  # type: ignore[operator]
+                logits, carried = model.decode_step(x_t.to(device), carried)  # type: ignore[operator]
                 flat = logits.float().flatten(0, 1), y_t.to(device).flatten()
                 total += F.cross_entropy(*flat, reduction="sum").item()
     finally:

@@ -70,6 +70,6 @@ def squares(sequences: int, seed: int, normalized: bool) -> tuple[torch.Tensor, 
     with torch.no_grad():
         layer.nu.copy_(torch.log(-torch.log(radii())))
         layer.log_gamma.copy_(normalization(layer.nu).log() if normalized else torch.zeros(UNITS))
-        _, (h,) = layer.unroll(x, *layer.begin(x, None))
+        _, (h,) = layer.unroll(x, *layer.starting_state(x, None))
         each = h[:, WARM:].abs().square().mean(1) / layer.B.square().sum((0, 2))
     return each.mean(0), each.std(0) / sequences**0.5

@@ -20,7 +20,7 @@ from torch import nn
 from chainrule.data.splits import Splits
 from chainrule.errors import InputError
 from chainrule.learning.tasks import Objective
-from chainrule.models.recurrent.layers import kind, network
+from chainrule.models.recurrent.layers import cell_class, recurrent_network
 from chainrule.models.recurrent.recurrent import Recurrent
 from chainrule.runs.recipe import SPLITS, Experiment, Facts, Figures, Record, Task, arrays
 from chainrule.training import Progress, Settings, evaluate, fit
@@ -56,7 +56,7 @@ class ByLength(Settings, Experiment[nn.ModuleDict, Sets]):
     def __post_init__(self) -> None:
         super().__post_init__()
         for cell in self.cells:
-            kind(cell)
+            cell_class(cell)
         if not self.cells or not self.lengths or min(self.width, self.depth) < 1:
             raise InputError("expected a cell, a length, a width and a depth of 1 or more")
 
@@ -86,7 +86,7 @@ class ByLength(Settings, Experiment[nn.ModuleDict, Sets]):
         networks = nn.ModuleDict()
         for cell, length in self.grid():
             torch.manual_seed(self.seed)
-            layer = network(cell, task.shape[1], self.width, self.depth)
+            layer = recurrent_network(cell, task.shape[1], self.width, self.depth)
             networks[name(cell, length)] = self.answering(layer, task.outputs)
         return networks
 

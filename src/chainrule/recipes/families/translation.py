@@ -62,7 +62,7 @@ class Translating(Settings, Experiment[nn.Module, Captions]):
 
     @abstractmethod
     def model(self, task: Task) -> nn.Module:
-        """A translator with `hidden`, `output`, `encode` and `step`."""
+        """A translator with `hidden`, `output`, `encode` and `decode_step`."""
 
     def data(self, folder: Path | None) -> Captions:
         check_installed()
@@ -217,7 +217,7 @@ def translate(
     found = [""] * len(source)
     for rows in lengths(source).argsort(stable=True).split(AT_ONCE):
         ends = Ends(BEGIN, END, 2 * int(lengths(source[rows]).max()) + LONGER)
-        state, step = model.encode(source[rows]), spoken(model.step)  # type: ignore[operator, arg-type]
+        state, step = model.encode(source[rows]), spoken(model.decode_step)  # type: ignore[operator, arg-type]
         if beam == 1:
             written = greedy(step, state, len(rows), ends)
         else:

@@ -13,7 +13,7 @@ from torch import nn
 
 from chainrule.data.datasets import nyse
 from chainrule.data.splits import Splits
-from chainrule.models.recurrent.layers import layer
+from chainrule.models.recurrent.layers import recurrent_layer
 from chainrule.models.recurrent.sequence_classifier import SequenceClassifier
 from chainrule.recipes.families.forecasting import course, straw_man
 from chainrule.runs.recipe import Figures, Published, Task, Trained
@@ -43,7 +43,7 @@ class Recipe(Trained):
         return nyse.load(folder, self.seed)
 
     def model(self, task: Task) -> nn.Module:
-        return SequenceClassifier(layer(self.cell, task.shape[1], self.width), 1)
+        return SequenceClassifier(recurrent_layer(self.cell, task.shape[1], self.width), 1)
 
     def compare(self, data: Splits) -> dict[str, Figures]:
         return {"yesterday's volume": straw_man(data)}
