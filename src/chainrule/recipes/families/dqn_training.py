@@ -23,7 +23,7 @@ from chainrule.environments.environment import Environments
 from chainrule.errors import InputError
 from chainrule.learning.optimizers import optimizer
 from chainrule.learning.schedules import schedule
-from chainrule.models.reinforcement.dqn import DQN, Batch, Replay
+from chainrule.models.reinforcement.dqn import DQN, Batch, ReplayBuffer
 from chainrule.models.reinforcement.mdp import explore
 from chainrule.recipes.families.dqn_settings import METHODS, DeepQSettings
 from chainrule.training import Progress, checkpoint, devices
@@ -50,7 +50,7 @@ class Together(Stack):
 class Trial(State):
     """Everything that the next step needs."""
 
-    memory: Replay = field(kw_only=True)
+    memory: ReplayBuffer = field(kw_only=True)
     worlds: Environments = field(kw_only=True)
     earned: Tensor = field(kw_only=True)
     finished: list[float] = field(default_factory=list)
@@ -134,7 +134,7 @@ def begin(networks: Sequence[nn.Module], make: Make, settings: DeepQSettings) ->
     return Trial(
         dqn,
         optimizer("adam", dqn.network.parameters(), settings.learning_rate),
-        memory=Replay(agents, settings.memory, worlds.observation.shape[1]),
+        memory=ReplayBuffer(agents, settings.memory, worlds.observation.shape[1]),
         worlds=worlds,
         earned=torch.zeros(agents * settings.copies),
     )
@@ -214,7 +214,7 @@ def update(trial: Trial, settings: DeepQSettings, number: int, generator: torch.
     trial.total_loss += losses.detach().mean().item()
     trial.examples += 1
     if (number + 1) % settings.follow_every == 0:
-        trial.dqn.follow()
+        trial.dqn.update_target()
 
 
 def report(trial: Trial, make: Make, settings: DeepQSettings) -> dict[str, int | float]:

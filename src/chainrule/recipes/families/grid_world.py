@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from chainrule.environments.grid_world import MAP, WAYS, GridWorld
+from chainrule.environments.grid_world import DIRECTIONS, MAP, GridWorld
 from chainrule.models.reinforcement.mdp import MDP, greedy
 from chainrule.runs.recipe import Facts, Task
 
@@ -35,7 +35,7 @@ class GridSettings:
         return self.world()
 
     def facts(self, data: GridWorld) -> Facts:
-        return Facts(Task((data.states,), tuple(WAYS)), {"states": data.states})
+        return Facts(Task((data.num_states,), tuple(DIRECTIONS)), {"states": data.num_states})
 
 
 def quality(world: GridWorld, Q: Tensor, best: Tensor) -> dict[str, float]:
