@@ -39,11 +39,12 @@ class CartPoles:
         num_envs: Number of carts.
         generator: Source of the initial states.
 
-    Example:
-        >>> generator = torch.Generator().manual_seed(0)
-        >>> carts = CartPoles(2, generator)
-        >>> carts.step(torch.tensor([0, 1]), generator).reward
-        tensor([1., 1.])
+    >>> import torch
+    >>> from chainrule.environments import CartPoles
+    >>> generator = torch.Generator().manual_seed(0)
+    >>> carts = CartPoles(2, generator)
+    >>> carts.step(torch.tensor([0, 1]), generator).reward
+    tensor([1., 1.])
     """
 
     def __init__(self, num_envs: int, generator: torch.Generator):

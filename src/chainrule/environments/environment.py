@@ -22,10 +22,11 @@ class Transition(NamedTuple):
         terminated: The episode has ended; the value of s' is zero.
         truncated: A time limit stopped the episode; s' has a value.
 
-    Example:
-        >>> no, yes = torch.tensor([False]), torch.tensor([True])
-        >>> Transition(torch.zeros(1, 4), torch.ones(1), no, yes).ended
-        tensor([True])
+    >>> import torch
+    >>> from chainrule.environments import Transition
+    >>> no, yes = torch.tensor([False]), torch.tensor([True])
+    >>> Transition(torch.zeros(1, 4), torch.ones(1), no, yes).ended
+    tensor([True])
     """
 
     observation: Float[Tensor, "envs n"]
@@ -43,10 +44,10 @@ class Transition(NamedTuple):
 class Environments(Protocol):
     """Copies of one environment, a protocol; the caller's generator is the only randomness.
 
-    Example:
-        >>> from chainrule.environments import CartPoles
-        >>> isinstance(CartPoles(2, torch.Generator()), Environments)
-        True
+    >>> import torch
+    >>> from chainrule.environments import CartPoles, Environments
+    >>> isinstance(CartPoles(2, torch.Generator()), Environments)
+    True
     """
 
     @property

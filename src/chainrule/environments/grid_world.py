@@ -46,10 +46,10 @@ class GridWorld(MDP):
         discount: γ, at least 0 and below 1.
         step_reward: c, usually negative.
 
-    Example:
-        >>> world = GridWorld(["S.G"], slip=0.0)
-        >>> world.num_states, world.action_names
-        (3, ('up', 'right', 'down', 'left'))
+    >>> from chainrule.environments import GridWorld
+    >>> world = GridWorld(["S.G"], slip=0.0)
+    >>> world.num_states, world.action_names
+    (3, ('up', 'right', 'down', 'left'))
     """
 
     def __init__(

@@ -32,10 +32,11 @@ class GymEnvironments:
         num_envs: Number of copies.
         generator: Source of the episodes' seeds.
 
-    Example:
-        >>> environments = GymEnvironments("CartPole-v1", 2, torch.Generator())
-        >>> environments.observation.shape
-        torch.Size([2, 4])
+    >>> import torch
+    >>> from chainrule.environments import GymEnvironments
+    >>> environments = GymEnvironments("CartPole-v1", 2, torch.Generator())
+    >>> environments.observation.shape
+    torch.Size([2, 4])
     """
 
     def __init__(self, name: str, num_envs: int, generator: torch.Generator):

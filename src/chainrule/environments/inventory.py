@@ -32,10 +32,10 @@ class Inventory(MDP):
         holding_cost: Paid per item left at the end of a day.
         discount: γ, at least 0 and below 1.
 
-    Example:
-        >>> shelf = Inventory(capacity=6, mean_demand=2.0)
-        >>> shelf.num_states, shelf.num_actions
-        (7, 7)
+    >>> from chainrule.environments import Inventory
+    >>> shelf = Inventory(capacity=6, mean_demand=2.0)
+    >>> shelf.num_states, shelf.num_actions
+    (7, 7)
     """
 
     def __init__(

@@ -49,11 +49,12 @@ class Bahdanau(nn.Module):
         hidden_size: Units of the decoder and of each direction of the encoder.
         dropout: Dropout rate of embeddings and decoder features.
 
-    Example:
-        >>> model = Bahdanau(50, 60, embedding_dim=8, hidden_size=16)
-        >>> source, previous = torch.tensor([[4, 5, 6]]), torch.tensor([[2, 7]])
-        >>> model(source, previous).shape, model.alignment(source, previous).shape
-        (torch.Size([1, 2, 60]), torch.Size([1, 2, 3]))
+    >>> import torch
+    >>> from chainrule.models.recurrent import Bahdanau
+    >>> model = Bahdanau(50, 60, embedding_dim=8, hidden_size=16)
+    >>> source, previous = torch.tensor([[4, 5, 6]]), torch.tensor([[2, 7]])
+    >>> model(source, previous).shape, model.alignment(source, previous).shape
+    (torch.Size([1, 2, 60]), torch.Size([1, 2, 3]))
     """
 
     def __init__(

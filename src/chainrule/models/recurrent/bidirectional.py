@@ -30,10 +30,11 @@ class Bidirectional(Recurrent):
         forward_layer: Reads from the first step to the last.
         backward_layer: Reads from the last step to the first.
 
-    Example:
-        >>> layer = Bidirectional(Elman(4, 8), Elman(4, 8))
-        >>> layer(torch.zeros(2, 5, 4))[0].shape
-        torch.Size([2, 5, 16])
+    >>> import torch
+    >>> from chainrule.models.recurrent import Bidirectional, Elman
+    >>> layer = Bidirectional(Elman(4, 8), Elman(4, 8))
+    >>> layer(torch.zeros(2, 5, 4))[0].shape
+    torch.Size([2, 5, 16])
     """
 
     def __init__(self, forward_layer: Recurrent, backward_layer: Recurrent):

@@ -32,10 +32,11 @@ class DeepTransition(Recurrent):
         layers: Layers of one kind and hidden_size; all but the first have
             input_size = hidden_size.
 
-    Example:
-        >>> outputs, state = DeepTransition([GRU(4, 8), GRU(8, 8)])(torch.zeros(2, 5, 4))
-        >>> outputs.shape, state.shape
-        (torch.Size([2, 5, 8]), torch.Size([2, 8]))
+    >>> import torch
+    >>> from chainrule.models.recurrent import GRU, DeepTransition
+    >>> outputs, state = DeepTransition([GRU(4, 8), GRU(8, 8)])(torch.zeros(2, 5, 4))
+    >>> outputs.shape, state.shape
+    (torch.Size([2, 5, 8]), torch.Size([2, 8]))
     """
 
     def __init__(self, layers: Sequence[Recurrent]):

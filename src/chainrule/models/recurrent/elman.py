@@ -36,10 +36,11 @@ class Elman(Recurrent):
         hidden_size: Number of units.
         activation: φ, "tanh" or "relu".
 
-    Example:
-        >>> outputs, state = Elman(4, 8)(torch.zeros(2, 5, 4))
-        >>> outputs.shape, state.shape
-        (torch.Size([2, 5, 8]), torch.Size([2, 8]))
+    >>> import torch
+    >>> from chainrule.models.recurrent import Elman
+    >>> outputs, state = Elman(4, 8)(torch.zeros(2, 5, 4))
+    >>> outputs.shape, state.shape
+    (torch.Size([2, 5, 8]), torch.Size([2, 8]))
     """
 
     def __init__(self, input_size: int, hidden_size: int, activation: str = "tanh"):

@@ -35,10 +35,11 @@ class GRU(Recurrent):
         input_size: Features of each step.
         hidden_size: Number of units.
 
-    Example:
-        >>> outputs, state = GRU(4, 8)(torch.zeros(2, 5, 4))
-        >>> outputs.shape, state.shape
-        (torch.Size([2, 5, 8]), torch.Size([2, 8]))
+    >>> import torch
+    >>> from chainrule.models.recurrent import GRU
+    >>> outputs, state = GRU(4, 8)(torch.zeros(2, 5, 4))
+    >>> outputs.shape, state.shape
+    (torch.Size([2, 5, 8]), torch.Size([2, 8]))
     """
 
     def __init__(self, input_size: int, hidden_size: int):

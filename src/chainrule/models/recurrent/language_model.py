@@ -38,13 +38,14 @@ class LanguageModel(nn.Module):
         embedding_dim: Size of a token embedding.
         dropout: Dropout rate between the layers and before W.
 
-    Example:
-        >>> model = LanguageModel(vocab_size=65, cell="gru", hidden_size=32)
-        >>> logits, state = model.decode_step(torch.tensor([[1, 2, 3]]))
-        >>> logits.shape
-        torch.Size([1, 3, 65])
-        >>> model.generate(torch.tensor([1, 2, 3]), 10).shape
-        torch.Size([10])
+    >>> import torch
+    >>> from chainrule.models.recurrent import LanguageModel
+    >>> model = LanguageModel(vocab_size=65, cell="gru", hidden_size=32)
+    >>> logits, state = model.decode_step(torch.tensor([[1, 2, 3]]))
+    >>> logits.shape
+    torch.Size([1, 3, 65])
+    >>> model.generate(torch.tensor([1, 2, 3]), 10).shape
+    torch.Size([10])
     """
 
     def __init__(

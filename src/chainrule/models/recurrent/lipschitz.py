@@ -35,10 +35,11 @@ class Lipschitz(Recurrent):
         antisymmetry: β, the weight of the antisymmetric part, from 0 to 1.
         damping: γ, subtracted from every eigenvalue.
 
-    Example:
-        >>> outputs, state = Lipschitz(4, 8)(torch.zeros(2, 5, 4))
-        >>> outputs.shape, state.shape
-        (torch.Size([2, 5, 8]), torch.Size([2, 8]))
+    >>> import torch
+    >>> from chainrule.models.recurrent import Lipschitz
+    >>> outputs, state = Lipschitz(4, 8)(torch.zeros(2, 5, 4))
+    >>> outputs.shape, state.shape
+    (torch.Size([2, 5, 8]), torch.Size([2, 8]))
     """
 
     def __init__(

@@ -39,10 +39,11 @@ class LRU(Recurrent):
         max_radius: Largest initial |λ|, below 1.
         max_phase: Largest initial phase φ.
 
-    Example:
-        >>> outputs, state = LRU(4, 8)(torch.zeros(2, 5, 4))
-        >>> outputs.shape, state.dtype
-        (torch.Size([2, 5, 8]), torch.complex64)
+    >>> import torch
+    >>> from chainrule.models.recurrent import LRU
+    >>> outputs, state = LRU(4, 8)(torch.zeros(2, 5, 4))
+    >>> outputs.shape, state.dtype
+    (torch.Size([2, 5, 8]), torch.complex64)
     """
 
     complex_state = True

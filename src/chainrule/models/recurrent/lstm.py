@@ -36,10 +36,11 @@ class LSTM(Recurrent):
         input_size: Features of each step.
         hidden_size: Number of cells.
 
-    Example:
-        >>> outputs, (h, c) = LSTM(4, 8)(torch.zeros(2, 5, 4))
-        >>> outputs.shape, c.shape
-        (torch.Size([2, 5, 8]), torch.Size([2, 8]))
+    >>> import torch
+    >>> from chainrule.models.recurrent import LSTM
+    >>> outputs, (h, c) = LSTM(4, 8)(torch.zeros(2, 5, 4))
+    >>> outputs.shape, c.shape
+    (torch.Size([2, 5, 8]), torch.Size([2, 8]))
     """
 
     def __init__(self, input_size: int, hidden_size: int):

@@ -32,10 +32,11 @@ class MinGRU(Recurrent):
         input_size: Features of each step.
         hidden_size: Number of units.
 
-    Example:
-        >>> outputs, state = MinGRU(4, 8)(torch.zeros(2, 5, 4))
-        >>> outputs.shape, state.shape
-        (torch.Size([2, 5, 8]), torch.Size([2, 8]))
+    >>> import torch
+    >>> from chainrule.models.recurrent import MinGRU
+    >>> outputs, state = MinGRU(4, 8)(torch.zeros(2, 5, 4))
+    >>> outputs.shape, state.shape
+    (torch.Size([2, 5, 8]), torch.Size([2, 8]))
     """
 
     def __init__(self, input_size: int, hidden_size: int):

@@ -33,10 +33,11 @@ class MinLSTM(Recurrent):
         input_size: Features of each step.
         hidden_size: Number of cells.
 
-    Example:
-        >>> outputs, state = MinLSTM(4, 8)(torch.zeros(2, 5, 4))
-        >>> outputs.shape, state.shape
-        (torch.Size([2, 5, 8]), torch.Size([2, 8]))
+    >>> import torch
+    >>> from chainrule.models.recurrent import MinLSTM
+    >>> outputs, state = MinLSTM(4, 8)(torch.zeros(2, 5, 4))
+    >>> outputs.shape, state.shape
+    (torch.Size([2, 5, 8]), torch.Size([2, 8]))
     """
 
     def __init__(self, input_size: int, hidden_size: int):

@@ -39,12 +39,13 @@ class NotesGRU(Recurrent):
         input_size: Features of each step.
         hidden_size: Number of units.
 
-    Example:
-        >>> layer = NotesGRU(4, 8)
-        >>> [tuple(p.shape) for p in layer.parameters()]
-        [(8, 12), (8, 12), (8, 12)]
-        >>> layer(torch.zeros(2, 5, 4))[0].shape
-        torch.Size([2, 5, 8])
+    >>> import torch
+    >>> from chainrule.models.recurrent import NotesGRU
+    >>> layer = NotesGRU(4, 8)
+    >>> [tuple(p.shape) for p in layer.parameters()]
+    [(8, 12), (8, 12), (8, 12)]
+    >>> layer(torch.zeros(2, 5, 4))[0].shape
+    torch.Size([2, 5, 8])
     """
 
     def __init__(self, input_size: int, hidden_size: int):

@@ -37,14 +37,15 @@ class Recurrent(nn.Module):
         state_shapes: Shape of each state tensor without the batch; one of
             (hidden_size,) by default.
 
-    Example:
-        >>> class Sum(Recurrent):
-        ...     def unroll(self, x, *state):
-        ...         z = state[0][:, None] + x.cumsum(1)
-        ...         return z, (z,)
-        >>> outputs, state = Sum(1, 1)(torch.ones(1, 3, 1))
-        >>> outputs.flatten().tolist(), state.item()
-        ([1.0, 2.0, 3.0], 3.0)
+    >>> import torch
+    >>> from chainrule.models.recurrent import Recurrent
+    >>> class Sum(Recurrent):
+    ...     def unroll(self, x, *state):
+    ...         z = state[0][:, None] + x.cumsum(1)
+    ...         return z, (z,)
+    >>> outputs, state = Sum(1, 1)(torch.ones(1, 3, 1))
+    >>> outputs.flatten().tolist(), state.item()
+    ([1.0, 2.0, 3.0], 3.0)
     """
 
     input_size: int

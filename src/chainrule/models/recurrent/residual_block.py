@@ -41,10 +41,11 @@ class ResidualBlock(Recurrent):
         layer: F, a recurrent layer with input_size = hidden_size.
         dropout: Dropout rate of both branches.
 
-    Example:
-        >>> block = ResidualBlock(LRU(8, 8))
-        >>> block(torch.zeros(2, 5, 8))[0].shape
-        torch.Size([2, 5, 8])
+    >>> import torch
+    >>> from chainrule.models.recurrent import LRU, ResidualBlock
+    >>> block = ResidualBlock(LRU(8, 8))
+    >>> block(torch.zeros(2, 5, 8))[0].shape
+    torch.Size([2, 5, 8])
     """
 
     def __init__(self, layer: Recurrent, dropout: float = 0.0):
@@ -86,10 +87,11 @@ class Projection(Recurrent):
         input_size: Features of each step.
         hidden_size: Features of each output.
 
-    Example:
-        >>> outputs, state = Projection(4, 8)(torch.zeros(2, 5, 4))
-        >>> outputs.shape, state
-        (torch.Size([2, 5, 8]), ())
+    >>> import torch
+    >>> from chainrule.models.recurrent import Projection
+    >>> outputs, state = Projection(4, 8)(torch.zeros(2, 5, 4))
+    >>> outputs.shape, state
+    (torch.Size([2, 5, 8]), ())
     """
 
     def __init__(self, input_size: int, hidden_size: int):

@@ -40,10 +40,11 @@ class Selective(Recurrent):
         hidden_size: Number of units and of outputs.
         state_size: N, states of each unit.
 
-    Example:
-        >>> outputs, state = Selective(4, 8, state_size=16)(torch.zeros(2, 5, 4))
-        >>> outputs.shape, state.shape
-        (torch.Size([2, 5, 8]), torch.Size([2, 8, 16]))
+    >>> import torch
+    >>> from chainrule.models.recurrent import Selective
+    >>> outputs, state = Selective(4, 8, state_size=16)(torch.zeros(2, 5, 4))
+    >>> outputs.shape, state.shape
+    (torch.Size([2, 5, 8]), torch.Size([2, 8, 16]))
     """
 
     def __init__(self, input_size: int, hidden_size: int, state_size: int = 8):

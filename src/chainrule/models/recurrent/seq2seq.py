@@ -39,10 +39,11 @@ class Seq2Seq(nn.Module):
         num_layers: Layers of each network.
         dropout: Dropout rate of embeddings, layers and decoder states.
 
-    Example:
-        >>> model = Seq2Seq(50, 60, "gru", embedding_dim=8, hidden_size=16)
-        >>> model(torch.tensor([[4, 5, 6]]), torch.tensor([[2, 7]])).shape
-        torch.Size([1, 2, 60])
+    >>> import torch
+    >>> from chainrule.models.recurrent import Seq2Seq
+    >>> model = Seq2Seq(50, 60, "gru", embedding_dim=8, hidden_size=16)
+    >>> model(torch.tensor([[4, 5, 6]]), torch.tensor([[2, 7]])).shape
+    torch.Size([1, 2, 60])
     """
 
     def __init__(

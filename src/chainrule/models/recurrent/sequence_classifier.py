@@ -26,11 +26,11 @@ class SequenceClassifier(nn.Module):
         layer: Recurrent layer or network with outputs z_t.
         outputs: Number of classes, or of values to predict.
 
-    Example:
-        >>> from chainrule.models.recurrent import GRU
-        >>> model = SequenceClassifier(GRU(4, 8), 3)
-        >>> model(torch.zeros(2, 5, 4), lengths=torch.tensor([5, 3])).shape
-        torch.Size([2, 3])
+    >>> import torch
+    >>> from chainrule.models.recurrent import GRU, SequenceClassifier
+    >>> model = SequenceClassifier(GRU(4, 8), 3)
+    >>> model(torch.zeros(2, 5, 4), lengths=torch.tensor([5, 3])).shape
+    torch.Size([2, 3])
     """
 
     def __init__(self, layer: Recurrent, outputs: int):

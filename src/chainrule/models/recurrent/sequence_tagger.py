@@ -26,9 +26,10 @@ class SequenceTagger(nn.Module):
         layer: Recurrent layer or network with outputs z_t.
         outputs: Number of classes, or of values to predict, at each step.
 
-    Example:
-        >>> SequenceTagger(Elman(4, 8), 3)(torch.zeros(2, 5, 4)).shape
-        torch.Size([2, 5, 3])
+    >>> import torch
+    >>> from chainrule.models.recurrent import Elman, SequenceTagger
+    >>> SequenceTagger(Elman(4, 8), 3)(torch.zeros(2, 5, 4)).shape
+    torch.Size([2, 5, 3])
     """
 
     def __init__(self, layer: Recurrent, outputs: int):

@@ -33,10 +33,11 @@ class Stacked(Recurrent):
         layers: Recurrent layers of any kinds, from the lowest to the highest.
         dropout: Dropout rate between the layers.
 
-    Example:
-        >>> outputs, state = Stacked([GRU(4, 8), GRU(8, 16)])(torch.zeros(2, 5, 4))
-        >>> outputs.shape, [tuple(t.shape) for t in state]
-        (torch.Size([2, 5, 16]), [(2, 8), (2, 16)])
+    >>> import torch
+    >>> from chainrule.models.recurrent import GRU, Stacked
+    >>> outputs, state = Stacked([GRU(4, 8), GRU(8, 16)])(torch.zeros(2, 5, 4))
+    >>> outputs.shape, [tuple(t.shape) for t in state]
+    (torch.Size([2, 5, 16]), [(2, 8), (2, 16)])
     """
 
     def __init__(self, layers: Sequence[Recurrent], dropout: float = 0.0):

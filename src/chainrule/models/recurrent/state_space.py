@@ -37,10 +37,11 @@ class StateSpace(Recurrent):
         hidden_size: Number of outputs.
         state_size: Conjugate pairs in the state; hidden_size by default.
 
-    Example:
-        >>> outputs, state = StateSpace(4, 8, state_size=16)(torch.zeros(2, 5, 4))
-        >>> outputs.shape, state.shape
-        (torch.Size([2, 5, 8]), torch.Size([2, 16]))
+    >>> import torch
+    >>> from chainrule.models.recurrent import StateSpace
+    >>> outputs, state = StateSpace(4, 8, state_size=16)(torch.zeros(2, 5, 4))
+    >>> outputs.shape, state.shape
+    (torch.Size([2, 5, 8]), torch.Size([2, 16]))
     """
 
     complex_state = True

@@ -34,10 +34,11 @@ class TextClassifier(nn.Module):
         hidden_size: Number of recurrent units.
         dropout: Dropout rate of embeddings and features.
 
-    Example:
-        >>> model = TextClassifier(vocab_size=100, outputs=2, cell="gru")
-        >>> model(torch.tensor([[5, 17, 3], [8, 0, 0]])).shape
-        torch.Size([2, 2])
+    >>> import torch
+    >>> from chainrule.models.recurrent import TextClassifier
+    >>> model = TextClassifier(vocab_size=100, outputs=2, cell="gru")
+    >>> model(torch.tensor([[5, 17, 3], [8, 0, 0]])).shape
+    torch.Size([2, 2])
     """
 
     def __init__(

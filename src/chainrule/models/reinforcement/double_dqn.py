@@ -26,9 +26,11 @@ class DoubleDQN(DQN):
         network: Maps observations to one value per action.
         target_network: Q⁻; a copy of `network` by default.
 
-    Example:
-        >>> DoubleDQN(MLP(4, [16], 2))(torch.zeros(5, 4)).shape
-        torch.Size([5, 2])
+    >>> import torch
+    >>> from chainrule.models.feedforward import MLP
+    >>> from chainrule.models.reinforcement import DoubleDQN
+    >>> DoubleDQN(MLP(4, [16], 2))(torch.zeros(5, 4)).shape
+    torch.Size([5, 2])
     """
 
     @torch.no_grad()

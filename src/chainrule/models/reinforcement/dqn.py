@@ -32,11 +32,13 @@ class DQN(nn.Module):
         network: Maps observations to one value per action.
         target_network: Q⁻; a copy of `network` by default.
 
-    Example:
-        >>> dqn = DQN(MLP(4, [16], 2))
-        >>> dqn(torch.zeros(5, 4)).shape
-        torch.Size([5, 2])
-        >>> dqn.update_target()  # Q⁻ ← Q
+    >>> import torch
+    >>> from chainrule.models.feedforward import MLP
+    >>> from chainrule.models.reinforcement import DQN
+    >>> dqn = DQN(MLP(4, [16], 2))
+    >>> dqn(torch.zeros(5, 4)).shape
+    torch.Size([5, 2])
+    >>> dqn.update_target()  # Q⁻ ← Q
     """
 
     def __init__(self, network: nn.Module, target_network: nn.Module | None = None):
@@ -79,10 +81,11 @@ class Batch(NamedTuple):
         next_observation: s'.
         terminated: Whether s' ends the episode, so that its value is zero.
 
-    Example:
-        >>> one = torch.zeros(1)
-        >>> Batch(one[:, None], one.long(), one, one[:, None], one > 0).terminated
-        tensor([False])
+    >>> import torch
+    >>> from chainrule.models.reinforcement import Batch
+    >>> one = torch.zeros(1)
+    >>> Batch(one[:, None], one.long(), one, one[:, None], one > 0).terminated
+    tensor([False])
     """
 
     observation: Float[Tensor, "*batch n"]
@@ -100,12 +103,13 @@ class ReplayBuffer:
         capacity: Transitions kept for each agent.
         observation_size: Features of an observation.
 
-    Example:
-        >>> buffer = ReplayBuffer(num_agents=1, capacity=100, observation_size=4)
-        >>> x, zero = torch.zeros(1, 3, 4), torch.zeros(1, 3)
-        >>> buffer.add(Batch(x, zero.long(), zero, x, zero > 0))
-        >>> len(buffer), buffer.sample(2, torch.Generator()).reward.shape
-        (3, torch.Size([1, 2]))
+    >>> import torch
+    >>> from chainrule.models.reinforcement import Batch, ReplayBuffer
+    >>> buffer = ReplayBuffer(num_agents=1, capacity=100, observation_size=4)
+    >>> x, zero = torch.zeros(1, 3, 4), torch.zeros(1, 3)
+    >>> buffer.add(Batch(x, zero.long(), zero, x, zero > 0))
+    >>> len(buffer), buffer.sample(2, torch.Generator()).reward.shape
+    (3, torch.Size([1, 2]))
     """
 
     def __init__(self, num_agents: int, capacity: int, observation_size: int):

@@ -31,13 +31,14 @@ class MDP(nn.Module):
         discount: γ, at least 0 and below 1.
         action_names: Names for figures and tables; "0", "1", … by default.
 
-    Example:
-        >>> stay = torch.eye(2)[None]
-        >>> process = MDP(stay, torch.tensor([[0.0, 1.0]]), discount=0.5)
-        >>> process(torch.zeros(1, 2).double()).tolist()
-        [[0.0, 1.0]]
-        >>> process.evaluate(torch.tensor([0, 0])).tolist()
-        [0.0, 2.0]
+    >>> import torch
+    >>> from chainrule.models.reinforcement import MDP
+    >>> stay = torch.eye(2)[None]
+    >>> process = MDP(stay, torch.tensor([[0.0, 1.0]]), discount=0.5)
+    >>> process(torch.zeros(1, 2).double()).tolist()
+    [[0.0, 1.0]]
+    >>> process.evaluate(torch.tensor([0, 0])).tolist()
+    [0.0, 2.0]
     """
 
     P: Float[Tensor, "actions states states"]

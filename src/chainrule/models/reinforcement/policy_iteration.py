@@ -28,13 +28,14 @@ class PolicyIteration(nn.Module):
         num_states: Rows of the table.
         num_actions: Columns of the table.
 
-    Example:
-        >>> process = MDP(torch.eye(2)[None], torch.tensor([[0.0, 1.0]]), discount=0.5)
-        >>> model = PolicyIteration(2, 1)
-        >>> model.solve(process)
-        1
-        >>> model.Q.flatten().tolist()
-        [0.0, 2.0]
+    >>> import torch
+    >>> from chainrule.models.reinforcement import MDP, PolicyIteration
+    >>> process = MDP(torch.eye(2)[None], torch.tensor([[0.0, 1.0]]), discount=0.5)
+    >>> model = PolicyIteration(2, 1)
+    >>> model.solve(process)
+    1
+    >>> model.Q.flatten().tolist()
+    [0.0, 2.0]
     """
 
     Q: Float[Tensor, "states actions"]

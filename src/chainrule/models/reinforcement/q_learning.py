@@ -28,12 +28,13 @@ class QLearning(nn.Module):
         num_agents: Agents, each with its own table.
         start: State in which episodes begin; any non-terminal state by default.
 
-    Example:
-        >>> process = MDP(torch.eye(2)[None], torch.tensor([[0.0, 1.0]]), discount=0.5)
-        >>> model = QLearning(process, start=1)
-        >>> model.learn(process, 1, epsilon=0.1, generator=torch.Generator())
-        >>> model.Q.flatten().tolist()
-        [0.0, 1.0]
+    >>> import torch
+    >>> from chainrule.models.reinforcement import MDP, QLearning
+    >>> process = MDP(torch.eye(2)[None], torch.tensor([[0.0, 1.0]]), discount=0.5)
+    >>> model = QLearning(process, start=1)
+    >>> model.learn(process, 1, epsilon=0.1, generator=torch.Generator())
+    >>> model.Q.flatten().tolist()
+    [0.0, 1.0]
     """
 
     Q: Float[Tensor, "agents states actions"]

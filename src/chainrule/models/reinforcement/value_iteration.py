@@ -26,12 +26,13 @@ class ValueIteration(nn.Module):
         num_states: Rows of the table.
         num_actions: Columns of the table.
 
-    Example:
-        >>> process = MDP(torch.eye(2)[None], torch.tensor([[0.0, 1.0]]), discount=0.5)
-        >>> model = ValueIteration(2, 1)
-        >>> changes = model.solve(process, epsilon=1e-3)
-        >>> changes[:3]
-        [1.0, 0.5, 0.25]
+    >>> import torch
+    >>> from chainrule.models.reinforcement import MDP, ValueIteration
+    >>> process = MDP(torch.eye(2)[None], torch.tensor([[0.0, 1.0]]), discount=0.5)
+    >>> model = ValueIteration(2, 1)
+    >>> changes = model.solve(process, epsilon=1e-3)
+    >>> changes[:3]
+    [1.0, 0.5, 0.25]
     """
 
     Q: Float[Tensor, "states actions"]
