@@ -29,7 +29,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from chainrule.models.recurrent.gru import GRU
-from chainrule.models.recurrent.layers import LAYERS
+from chainrule.models.recurrent.layers import CELLS
 from chainrule.models.recurrent.lstm import LSTM
 from chainrule.models.recurrent.sequence_classifier import SequenceClassifier
 from chainrule.nn.scan import loop, scan
@@ -61,7 +61,7 @@ def classifiers() -> dict[str, Call]:
         "torch.nn.GRU": Peer(nn.GRU(INPUTS, UNITS, batch_first=True)),
         "GRU": SequenceClassifier(GRU(INPUTS, UNITS), CLASSES),
     }
-    for kind in LAYERS.values():
+    for kind in CELLS.values():
         if kind not in (LSTM, GRU):
             networks[kind.__name__] = SequenceClassifier(kind(INPUTS, UNITS), CLASSES)
 

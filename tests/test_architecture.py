@@ -92,6 +92,37 @@ def test_functions_have_few_parameters(path: Path) -> None:
             assert len(names) <= 8, node.name
 
 
+def identifiers(tree: ast.AST) -> set[str]:
+    """Every name that a file defines or uses: variables, arguments, attributes, imports."""
+    fields = ("id", "arg", "attr", "name", "asname", "module")
+    found = (getattr(node, field, None) for node in ast.walk(tree) for field in fields)
+    return {name for name in found if isinstance(name, str)}
+
+
+@every_file
+def test_identifiers_can_be_typed_on_any_keyboard(path: Path) -> None:
+    names = identifiers(ast.parse(path.read_text("utf-8")))
+    assert {name for name in names if not name.isascii()} == set()
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "σ = 1",
+        "def σ(): ...",
+        "def f(σ): ...",
+        "class Σ: ...",
+        "x.σ = 1",
+        "f(σ=1)",
+        "f'{σ}'",
+        "import a as σ",
+        "try: ...\nexcept E as σ: ...",
+    ],
+)
+def test_a_greek_identifier_is_seen(code: str) -> None:
+    assert not all(name.isascii() for name in identifiers(ast.parse(code)))
+
+
 def test_architecture_names_every_folder() -> None:
     text = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
     folders = {path.name for path in PACKAGE.iterdir() if path.is_dir()} - {"__pycache__"}

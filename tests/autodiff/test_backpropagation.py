@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from chainrule.autodiff.backpropagation import (
-    ACTIVATIONS,
+from chainrule.autodiff import (
     Block,
     Layer,
     automatic,
@@ -23,6 +22,7 @@ from chainrule.autodiff.backpropagation import (
     states,
     tangents,
 )
+from chainrule.autodiff.backpropagation import ACTIVATIONS
 
 
 def random_layers(sizes: list[int], seed: int) -> list[Layer]:

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from chainrule.autodiff.curvature import (
-    directional_derivative,
     flattened,
     gradient_descent,
     hessian_vector,
     largest_curvature,
 )
+from chainrule.autodiff.forward_mode import directional_derivative
 from chainrule.errors import InputError
 from chainrule.learning import losses
 
@@ -97,7 +97,7 @@ def test_the_path_starts_at_the_start_and_keeps_its_shape() -> None:
 
 
 def test_a_loss_without_curvature_has_no_safe_rate() -> None:
-    with pytest.raises(InputError, match="give a rate"):
+    with pytest.raises(InputError, match="pass a rate"):
         gradient_descent(lambda t: t.sum(), torch.ones(3), 5)
 
 

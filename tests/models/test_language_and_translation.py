@@ -32,10 +32,10 @@ def sentences(lengths: list[int], total: int, seed: int = 0) -> Tensor:
 @pytest.mark.parametrize("cell", CELLS)
 def test_a_text_read_in_pieces_gives_the_same_logits(cell: str) -> None:
     torch.manual_seed(0)
-    model = LanguageModel(7, cell, 8, depth=2, embedding=4)
+    model = LanguageModel(7, cell, 8, num_layers=2, embedding_dim=4)
     tokens, state, found = torch.randint(7, (3, 11)), None, []
     for piece in tokens.split((4, 1, 6), 1):
-        logits, state = model.advance(piece, state)
+        logits, state = model.decode_step(piece, state)
         found.append(logits)
     torch.testing.assert_close(torch.cat(found, 1), model(tokens), atol=1e-5, rtol=1e-4)
 
@@ -43,7 +43,7 @@ def test_a_text_read_in_pieces_gives_the_same_logits(cell: str) -> None:
 @pytest.mark.parametrize("cell", ["lstm", "mingru"])
 def test_the_future_does_not_reach_the_past(cell: str) -> None:
     torch.manual_seed(0)
-    model, tokens = LanguageModel(7, cell, 8, embedding=4), torch.randint(7, (2, 9))
+    model, tokens = LanguageModel(7, cell, 8, embedding_dim=4), torch.randint(7, (2, 9))
     other = tokens.clone()
     other[:, 5:] = (tokens[:, 5:] + 1) % 7
     torch.testing.assert_close(model(tokens)[:, :5], model(other)[:, :5])
@@ -51,17 +51,17 @@ def test_the_future_does_not_reach_the_past(cell: str) -> None:
 
 def test_it_writes_the_same_with_the_same_seed_and_at_zero_the_likeliest() -> None:
     torch.manual_seed(0)
-    model, prompt = LanguageModel(7, "gru", 8, embedding=4).eval(), torch.tensor([1, 2, 3])
+    model, prompt = LanguageModel(7, "gru", 8, embedding_dim=4).eval(), torch.tensor([1, 2, 3])
 
-    def write(temperature: float, seed: int) -> list[int]:
+    def generate(temperature: float, seed: int) -> list[int]:
         generator = torch.Generator().manual_seed(seed)
-        return model.write(prompt, 20, temperature, generator=generator).tolist()
+        return model.generate(prompt, 20, temperature, generator=generator).tolist()
 
-    assert write(1.0, 0) == write(1.0, 0) != write(1.0, 1)
+    assert generate(1.0, 0) == generate(1.0, 0) != generate(1.0, 1)
     text = prompt.tolist()
     for _ in range(20):
         text.append(int(model(torch.tensor([text]))[0, -1].argmax()))
-    assert write(0.0, 0) == text[3:]
+    assert generate(0.0, 0) == text[3:]
 
 
 @pytest.mark.parametrize("kind", ["gru", "lstm", "mingru", "bahdanau"])
@@ -82,7 +82,7 @@ def test_step_by_step_is_teacher_forcing(kind: str) -> None:
     source, target = sentences([4, 2], 4), sentences([6, 6], 6, 1)
     state, found = model.encode(source), []
     for token in target.unbind(1):
-        log_p, state = model.step(token, state)
+        log_p, state = model.decode_step(token, state)
         found.append(log_p)
     expected = model(source, target).log_softmax(-1)
     torch.testing.assert_close(torch.stack(found, 1), expected, atol=1e-5, rtol=1e-4)
@@ -100,13 +100,12 @@ def test_the_context_is_the_mean_of_what_is_attended_to() -> None:
     """One step written out."""
     model = translator("bahdanau").eval()
     source, y = sentences([4], 4), torch.tensor([5])
-    s, ζ, keys, words = model.encode(source)
-    scores = torch.tanh(s @ model.query.weight.T + ζ[0] @ model.key.weight.T + model.key.bias)
+    state = model.encode(source)
+    s, zeta, *_ = state
+    scores = torch.tanh(s @ model.query.weight.T + zeta[0] @ model.key.weight.T + model.key.bias)
     a = (scores @ model.score.weight[0]).softmax(0)
-    c = a @ ζ[0]
-    _, context, weights = model.advance(
-        model.word_gates(model.target(y)), type(model.encode(source))(s, ζ, keys, words)
-    )
+    c = a @ zeta[0]
+    _, context, weights = model.attend(model.word_gates(model.target_embedding(y)), state)
     torch.testing.assert_close(weights[0], a)
     torch.testing.assert_close(context[0], c)
 
@@ -123,7 +122,7 @@ def test_a_translator_with_attention_learns_to_turn_a_sentence_round() -> None:
         adam.zero_grad()
         F.cross_entropy(model(source, previous).flatten(0, 1), target.flatten()).backward()
         adam.step()
-    written = greedy(model.step, tuple(model.encode(source)), 256, ENDS)
+    written = greedy(model.decode_step, tuple(model.encode(source)), 256, ENDS)
     assert (written[:, :5] == target).all(1).float().mean() > 0.9
     order = model.alignment(source, previous)[:, :4].mean(0).argmax(1)
     assert order.tolist() == [3, 2, 1, 0], "it looks at the word that it writes"

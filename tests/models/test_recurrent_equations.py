@@ -9,15 +9,15 @@ from torch import Tensor, nn
 from chainrule.errors import InputError
 from chainrule.models.recurrent import antisymmetric, lipschitz, lru, selective, state_space
 from chainrule.models.recurrent.elman import Elman, backpropagation_through_time
-from chainrule.models.recurrent.exchange import from_torch, to_torch
 from chainrule.models.recurrent.gru import GRU, gru_step
-from chainrule.models.recurrent.layers import layer
+from chainrule.models.recurrent.layers import recurrent_layer
 from chainrule.models.recurrent.lstm import LSTM, lstm_step
-from chainrule.models.recurrent.min_gru import MinGRU, half_lives, keeping
+from chainrule.models.recurrent.min_gru import MinGRU, gate_logit, half_lives
 from chainrule.models.recurrent.min_lstm import MinLSTM
 from chainrule.models.recurrent.notes_gru import NotesGRU, notes_gru_step
 from chainrule.models.recurrent.notes_lstm import NotesLSTM, notes_lstm_step
-from chainrule.models.recurrent.recurrent import parts
+from chainrule.models.recurrent.recurrent import state_tensors
+from chainrule.models.recurrent.torch_conversion import from_torch, to_torch
 
 DOUBLE = torch.float64
 
@@ -53,8 +53,8 @@ def test_weights_exchange_with_torch_both_ways(theirs):
     outputs, state = ours(x)
     torch.testing.assert_close(outputs, expected)
     ends = end if isinstance(end, tuple) else (end,)
-    floors = [torch.stack(parts(state)[k :: len(ends)]) for k in range(len(ends))]
-    for own, other in zip(floors, ends, strict=True):
+    by_kind = [torch.stack(state_tensors(state)[k :: len(ends)]) for k in range(len(ends))]
+    for own, other in zip(by_kind, ends, strict=True):
         torch.testing.assert_close(own, other)
     back = to_torch(ours).eval()
     assert type(back) is type(theirs) and back.dropout == theirs.dropout
@@ -64,8 +64,8 @@ def test_weights_exchange_with_torch_both_ways(theirs):
 def test_what_torch_does_otherwise_is_not_exchanged():
     with pytest.raises(InputError, match="proj_size"):
         from_torch(nn.LSTM(4, 5, proj_size=2))
-    with pytest.raises(InputError, match="one kind and width"):
-        to_torch(layer("mingru", 4, 5))
+    with pytest.raises(InputError, match="one kind and hidden_size"):
+        to_torch(recurrent_layer("mingru", 4, 5))
 
 
 def test_the_kernels_compute_the_equations_of_lstm_and_gru():
@@ -93,10 +93,10 @@ def test_the_notes_lstm_is_its_equation_forwards_and_backwards():
     x, net = sequence().requires_grad_(), NotesLSTM(4, 5)
     start = (torch.randn(3, 5, requires_grad=True), torch.randn(3, 5, requires_grad=True))
     outputs, (_, cell) = net(x, start)
-    (ζ, z), shown = start, []
+    (zeta, z), shown = start, []
     for t in range(8):
-        ζ, z = notes_lstm_step(x[:, t], ζ, z, torch.cat([net.V, net.F, net.G, net.H]), net.U)
-        shown.append(ζ)
+        zeta, z = notes_lstm_step(x[:, t], zeta, z, torch.cat([net.V, net.F, net.G, net.H]), net.U)
+        shown.append(zeta)
     torch.testing.assert_close(outputs, torch.stack(shown, 1))
     torch.testing.assert_close(cell, z)
     same_gradients(
@@ -128,7 +128,7 @@ def same_gradients(ours: Tensor, theirs: Tensor, inputs: list[Tensor]) -> None:
 
 def test_the_notes_count_five_matrices_for_the_lstm_and_three_for_the_gru():
     matrices = {
-        name: [p.shape for p in layer(name, 4, 5).parameters()]
+        name: [p.shape for p in recurrent_layer(name, 4, 5).parameters()]
         for name in ("noteslstm", "notesgru")
     }
     assert sorted(matrices["noteslstm"]) == [(5, 5)] + 4 * [(5, 9)]
@@ -180,47 +180,50 @@ def test_min_gru_and_min_lstm_are_their_equations():
 
 def test_the_half_lives_of_min_gru_and_min_lstm_at_the_start():
     assert half_lives(4).tolist() == pytest.approx([1, 10, 100, 1000])
-    halves = keeping(half_lives(4)).sigmoid() ** half_lives(4)
+    halves = gate_logit(half_lives(4)).sigmoid() ** half_lives(4)
     torch.testing.assert_close(halves, torch.full((4,), 0.5))
     for net in (MinGRU(4, 4), MinLSTM(4, 4)):
         _, after = net(torch.zeros(1, 10, 4), torch.ones(1, 4))
         assert after[0, 1].item() == pytest.approx(0.5)
 
 
-@pytest.mark.parametrize("ν", [-40.0, -5.0, 0.0, 5.0, 50.0])
-def test_no_eigenvalue_of_the_lru_leaves_the_unit_disc(ν):
-    sizes = lru.eigenvalues(torch.full((9,), ν), torch.linspace(-9, 9, 9)).abs()
+@pytest.mark.parametrize("nu", [-40.0, -5.0, 0.0, 5.0, 50.0])
+def test_no_eigenvalue_of_the_lru_leaves_the_unit_disc(nu):
+    sizes = lru.eigenvalues(torch.full((9,), nu), torch.linspace(-9, 9, 9)).abs()
     assert (sizes <= 1).all()
-    assert (sizes < 1).all() or ν == -40.0  # 1 - e⁻⁴⁰ is 1 in double precision
+    assert (sizes < 1).all() or nu == -40.0  # 1 - e⁻⁴⁰ is 1 in double precision
 
 
 def test_the_lru_begins_on_its_ring_with_unit_variance():
-    ν, φ = lru.ring(20_000, 0.6, 0.95, math.pi / 5)
-    λ = lru.eigenvalues(ν, φ)
-    assert 0.6 <= λ.abs().min() < 0.61 and 0.94 < λ.abs().max() <= 0.95
-    assert φ.min() >= 0 and φ.max() <= math.pi / 5
-    inside = (λ.abs() < 0.8).double().mean().item()  # areas: (0.8² - 0.6²) / (0.95² - 0.6²)
+    nu, phi = lru.ring(20_000, 0.6, 0.95, math.pi / 5)
+    lam = lru.eigenvalues(nu, phi)
+    assert 0.6 <= lam.abs().min() < 0.61 and 0.94 < lam.abs().max() <= 0.95
+    assert phi.min() >= 0 and phi.max() <= math.pi / 5
+    inside = (lam.abs() < 0.8).double().mean().item()  # areas: (0.8² - 0.6²) / (0.95² - 0.6²)
     assert inside == pytest.approx((0.64 - 0.36) / (0.9025 - 0.36), abs=0.02)
-    γ = lru.normalization(ν)
-    torch.testing.assert_close(γ.square() / (1 - λ.abs() ** 2), torch.ones(20_000))
+    gamma = lru.normalization(nu)
+    torch.testing.assert_close(gamma.square() / (1 - lam.abs() ** 2), torch.ones(20_000))
 
 
 def test_a_normalized_lru_keeps_the_variance_of_white_noise():
     net = lru.LRU(16, 32, 0.9, 0.99)
     with torch.no_grad():
-        _, states = net.unroll(torch.randn(20, 1000, 16), net.initial(20, torch.zeros(1)))
+        _, states = net.unroll(torch.randn(20, 1000, 16), net.initial_state(20, torch.zeros(1)))
     variance = states[0][:, 500:].abs().square().mean((0, 1))
     assert variance.mean().item() == pytest.approx(1, abs=0.15)
 
 
 def test_the_state_space_layer_solves_its_differential_equation():
-    A, Δ = torch.complex(torch.tensor([-0.5, -2.0]), torch.tensor([3.0, 0.0])), torch.tensor(0.3)
-    Ā, ratio = state_space.discretized(A, Δ)
+    A, delta = (
+        torch.complex(torch.tensor([-0.5, -2.0]), torch.tensor([3.0, 0.0])),
+        torch.tensor(0.3),
+    )
+    A_bar, ratio = state_space.discretize(A, delta)
     h, fine = torch.ones(2, dtype=torch.complex128), 20_000
     exact = h.clone()
     for _ in range(fine):  # Euler in tiny steps, with a constant input of 1.5
-        exact = exact + Δ / fine * (A * exact + 1.5)
-    torch.testing.assert_close(Ā * h + ratio * 1.5, exact, rtol=1e-4, atol=1e-4)
+        exact = exact + delta / fine * (A * exact + 1.5)
+    torch.testing.assert_close(A_bar * h + ratio * 1.5, exact, rtol=1e-4, atol=1e-4)
 
 
 def test_state_spaces_are_stable_whatever_is_learned():
@@ -228,32 +231,34 @@ def test_state_spaces_are_stable_whatever_is_learned():
     choosy = selective.Selective(4, 6)
     for parameter in (*net.parameters(), *choosy.parameters()):
         nn.init.normal_(parameter, std=3.0)
-    Ā, _ = state_space.discretized(torch.complex(-net.α.exp(), net.ω), net.log_Δ.exp())
-    assert (Ā.abs() < 1).all()
+    A_bar, _ = state_space.discretize(
+        torch.complex(-net.alpha.exp(), net.omega), net.log_delta.exp()
+    )
+    assert (A_bar.abs() < 1).all()
     x = torch.randn(2, 400, 4)
-    _, (states,) = choosy.unroll(x, *parts(choosy.initial(2, x)))
-    Δ = nn.functional.softplus(choosy.step(nn.functional.silu(choosy.input(x))))
-    kept = torch.exp(-Δ[..., None] * choosy.log_A.exp())
+    _, (states,) = choosy.unroll(x, *state_tensors(choosy.initial_state(2, x)))
+    delta = nn.functional.softplus(choosy.delta(nn.functional.silu(choosy.input(x))))
+    kept = torch.exp(-delta[..., None] * choosy.log_A.exp())
     assert ((kept >= 0) & (kept <= 1)).all() and states.isfinite().all()
 
 
 def test_the_selective_layer_is_its_equation():
-    net, x = selective.Selective(4, 5, per_unit=3), sequence()
-    nn.init.normal_(net.step.weight)
+    net, x = selective.Selective(4, 5, state_size=3), sequence()
+    nn.init.normal_(net.delta.weight)
     H, outputs = torch.zeros(3, 5, 3), []
     for x_t in x.unbind(1):
         u = nn.functional.silu(net.input(x_t))
-        Δ = nn.functional.softplus(net.step(u))
-        kept = torch.exp(-Δ[:, :, None] * net.log_A.exp())
-        H = kept * H + torch.einsum("bi,bn->bin", Δ * u, net.write(u))
-        y = torch.einsum("bin,bn->bi", H, net.read(u)) + net.d * u
+        delta = nn.functional.softplus(net.delta(u))
+        kept = torch.exp(-delta[:, :, None] * net.log_A.exp())
+        H = kept * H + torch.einsum("bi,bn->bin", delta * u, net.B(u))
+        y = torch.einsum("bin,bn->bi", H, net.C(u)) + net.d * u
         outputs.append(y * nn.functional.silu(net.gate(x_t)))
     torch.testing.assert_close(net(x)[0], torch.stack(outputs, 1))
 
 
 def test_a_selective_layer_that_takes_no_step_passes_over_its_input():
     net, x = selective.Selective(4, 5), sequence()
-    nn.init.constant_(net.step.bias, -60.0)
+    nn.init.constant_(net.delta.bias, -60.0)
     before = torch.randn(3, 5, 8)
     torch.testing.assert_close(net(x, before)[1], before)
 
@@ -268,7 +273,7 @@ def test_antisymmetric_eigenvalues_have_the_real_part_of_the_damping():
 
 
 def test_antisymmetric_states_keep_their_distance_while_elman_forgets():
-    calm = antisymmetric.Antisymmetric(4, 6, step=0.01, damping=0.0)
+    calm = antisymmetric.Antisymmetric(4, 6, step_size=0.01, damping=0.0)
     small = Elman(4, 6)
     with torch.no_grad():
         small.U.mul_(0.5)
@@ -288,11 +293,11 @@ def test_lipschitz_matrices_turn_from_symmetric_to_antisymmetric():
 
 
 def test_a_stable_lipschitz_layer_forgets_its_start():
-    net = lipschitz.Lipschitz(4, 6, step=0.01, damping=2.0)
-    A = lipschitz.transition(net.M_A, net.turning, net.damping)
+    net = lipschitz.Lipschitz(4, 6, step_size=0.01, damping=2.0)
+    A = lipschitz.transition(net.M_A, net.antisymmetry, net.damping)
     with torch.no_grad():
         net.M_W.copy_(4 * torch.eye(6))  # W = 2 (1 - β) M_W - γ I = 0
-        W = lipschitz.transition(net.M_W, net.turning, net.damping)
+        W = lipschitz.transition(net.M_W, net.antisymmetry, net.damping)
     assert lipschitz.is_stable(A, W)
     x = torch.randn(1, 1500, 4)
     ends = net(x.expand(2, -1, -1), 5 * torch.randn(2, 6))[1]
@@ -302,10 +307,10 @@ def test_a_stable_lipschitz_layer_forgets_its_start():
 
 def test_lipschitz_is_its_equation():
     net, x, h = lipschitz.Lipschitz(4, 5), sequence(), torch.randn(3, 5)
-    A, W = (lipschitz.transition(M, net.turning, net.damping) for M in (net.M_A, net.M_W))
+    A, W = (lipschitz.transition(M, net.antisymmetry, net.damping) for M in (net.M_A, net.M_W))
     start = h
     for x_t in x.unbind(1):
-        h = h + net.step * (h @ A.T + torch.tanh(h @ W.T + x_t @ net.U.T + net.b))
+        h = h + net.step_size * (h @ A.T + torch.tanh(h @ W.T + x_t @ net.U.T + net.b))
     torch.testing.assert_close(net(x, start)[1], h)
 
 
@@ -314,17 +319,17 @@ def test_antisymmetric_is_its_equation():
     start = h
     for x_t in x.unbind(1):
         M = net.W - net.W.T - net.damping * torch.eye(5)
-        h = h + net.step * torch.tanh(h @ M.T + x_t @ net.V.T + net.b)
+        h = h + net.step_size * torch.tanh(h @ M.T + x_t @ net.V.T + net.b)
     torch.testing.assert_close(net(x, start)[1], h)
 
 
 def test_the_lru_is_its_equation():
     net, x = lru.LRU(4, 5), sequence()
     h = torch.randn(3, 5, dtype=torch.complex128)
-    start, λ = h, lru.eigenvalues(net.ν, net.φ)
+    start, lam = h, lru.eigenvalues(net.nu, net.phi)
     B, C = torch.complex(net.B[0], net.B[1]), torch.complex(net.C[0], net.C[1])
     for x_t in x.unbind(1):
-        h = λ * h + net.log_γ.exp() * (x_t.to(B.dtype) @ B.T)
+        h = lam * h + net.log_gamma.exp() * (x_t.to(B.dtype) @ B.T)
         y = (h @ C.T).real + x_t @ net.D.T
     outputs, end = net(x, start)
     torch.testing.assert_close(end, h)

@@ -70,7 +70,7 @@ def test_the_stopping_bound_keeps_its_promise(epsilon: float) -> None:
 
 def test_the_textbook_world_has_the_textbook_values() -> None:
     """Russell and Norvig, figure 17.3: γ = 1, here as near to it as a discount may come."""
-    world = GridWorld(TEXTBOOK, slip=0.2, discount=1 - 1e-9, cost=-0.04)
+    world = GridWorld(TEXTBOOK, slip=0.2, discount=1 - 1e-9, step_reward=-0.04)
     V, _, _ = policy_iteration.solve(world)
     printed = torch.tensor(
         [[0.812, 0.868, 0.918, 0], [0.762, math.nan, 0.660, 0], [0.705, 0.655, 0.611, 0.388]]
@@ -92,17 +92,17 @@ def test_steps_are_drawn_from_the_transitions() -> None:
     process = random_mdp(4, 2, 0.9, draw(0))
     number = 40_000
     s, a = torch.full((number,), 2), torch.full((number,), 1)
-    following, reward = process.step(s, a, draw(1))
-    share = following.bincount(minlength=4) / number
+    next_state, reward = process.step(s, a, draw(1))
+    share = next_state.bincount(minlength=4) / number
     assert (share - process.P[1, 2]).abs().max() < 4 * 0.5 / math.sqrt(number)
-    assert torch.equal(reward, process.R[1, 2][following])
+    assert torch.equal(reward, process.R[1, 2][next_state])
 
 
 def test_q_learning_tends_to_the_answer_of_policy_iteration() -> None:
     """After n = 300 visits of each action the noise of a table is about n^(-ω / 2) = 0.1."""
     process = random_mdp(5, 2, 0.5, draw(3))
     best, policy, _ = policy_iteration.solve(process)
-    model = QLearning(process, agents=40)
+    model = QLearning(process, num_agents=40)
     model.learn(process, 3000, 1.0, draw(4), power=0.8)
     assert (model.Q - process.q(best)).abs().mean() < 0.1
     assert (model.Q.mean(0) - process.q(best)).abs().max() < 0.05
@@ -112,7 +112,7 @@ def test_q_learning_tends_to_the_answer_of_policy_iteration() -> None:
 def test_sarsa_tends_to_the_same_answer_when_it_explores_less_and_less() -> None:
     process = random_mdp(5, 2, 0.5, draw(3))
     best, policy, _ = policy_iteration.solve(process)
-    model, generator = Sarsa(process, agents=40), draw(5)
+    model, generator = Sarsa(process, num_agents=40), draw(5)
     for period in range(1, 31):
         model.learn(process, 100, 1 / period, generator, power=0.6)
     assert (model.Q.amax(2).mean(0) - best).abs().max() < 0.1
@@ -125,7 +125,7 @@ def test_sarsa_values_the_policy_that_explores() -> None:
     s = torch.arange(5)
     P, R = process.P.mean(0), (process.P * process.R).sum(-1).mean(0)
     random = torch.linalg.solve(torch.eye(5).double() - 0.8 * P, R)
-    model = Sarsa(process, agents=40)
+    model = Sarsa(process, num_agents=40)
     model.learn(process, 3000, 1.0, draw(6), power=0.6)
     assert (model.Q.mean(0) - process.q(random)[s]).abs().max() < 0.1
     best, _, _ = policy_iteration.solve(process)
@@ -140,7 +140,7 @@ def test_agents_do_not_change_the_tables_of_others_and_the_seed_decides() -> Non
     assert torch.equal(first.Q, second.Q)
     assert (first.visits.sum((1, 2)) == 200).all()
     assert not torch.equal(first.Q[0], first.Q[1])
-    assert (first.Q[:, process.ends()] == 0).all()
+    assert (first.Q[:, process.terminal_states()] == 0).all()
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_what_is_no_decision_process_is_refused(P: Tensor, discount: float, mess
     ("rows", "message"),
     [
         (("S.", "G"), "equal length"),
-        (("S?G",), r"drawn with . # S G X, got \?"),
+        (("S?G",), r"consists of . # S G X, got \?"),
         (("..G",), "one start S"),
         (("S..",), "at least one goal"),
     ],

@@ -6,13 +6,13 @@ import pytest
 import torch
 
 from chainrule.environments import gym
-from chainrule.environments.cart_pole import LONGEST, CartPoles, fallen, move
+from chainrule.environments.cart_pole import MAX_STEPS, CartPoles, move, out_of_bounds
 from chainrule.environments.gym import GymEnvironments
 from chainrule.errors import InputError
 from chainrule.models.feedforward.mlp import MLP
 from chainrule.models.feedforward.residual_network import ResidualNetwork
 from chainrule.models.reinforcement.double_dqn import DoubleDQN
-from chainrule.models.reinforcement.dqn import DQN, Batch, Replay
+from chainrule.models.reinforcement.dqn import DQN, Batch, ReplayBuffer
 from chainrule.models.reinforcement.mdp import explore
 
 
@@ -32,7 +32,7 @@ BATCH = Batch(
     observation=torch.tensor([[1.0, 0.0], [0.0, 1.0]]),
     action=torch.tensor([0, 1]),
     reward=torch.tensor([1.0, 2.0]),
-    following=torch.tensor([[0.0, 1.0], [1.0, 0.0]]),
+    next_observation=torch.tensor([[0.0, 1.0], [1.0, 0.0]]),
     terminated=torch.tensor([False, True]),
 )
 
@@ -51,11 +51,11 @@ def test_gradients_reach_the_newer_network_only_and_the_older_follows() -> None:
     dqn = DQN(MLP(2, [8], 2), MLP(2, [8], 2))
     dqn.losses(BATCH, 0.9).sum().backward()
     assert all(p.grad is not None for p in dqn.network.parameters())
-    assert all(p.grad is None for p in dqn.older.parameters())
+    assert all(p.grad is None for p in dqn.target_network.parameters())
     x = torch.randn(3, 2)
-    assert not torch.equal(dqn.older(x), dqn.network(x))
-    dqn.follow()
-    assert torch.equal(dqn.older(x), dqn.network(x))
+    assert not torch.equal(dqn.target_network(x), dqn.network(x))
+    dqn.update_target()
+    assert torch.equal(dqn.target_network(x), dqn.network(x))
 
 
 def test_any_network_of_the_library_can_be_the_value_function() -> None:
@@ -64,7 +64,7 @@ def test_any_network_of_the_library_can_be_the_value_function() -> None:
 
 
 def test_the_memory_keeps_the_last_steps_and_comes_back() -> None:
-    memory = Replay(agents=2, capacity=5, observations=1)
+    memory = ReplayBuffer(num_agents=2, capacity=5, observation_size=1)
     for t in range(4):
         value = torch.full((2, 2, 1), float(t))
         value[1] += 100
@@ -74,10 +74,10 @@ def test_the_memory_keeps_the_last_steps_and_comes_back() -> None:
     found = memory.sample(500, draw(0))
     assert set(found.reward[0].tolist()) == {1.0, 2.0, 3.0}
     assert set(found.reward[1].tolist()) == {101.0, 102.0, 103.0}
-    assert torch.equal(found.following, found.observation + 1)
-    again = Replay(2, 5, 1)
+    assert torch.equal(found.next_observation, found.observation + 1)
+    again = ReplayBuffer(2, 5, 1)
     again.restore({k: t.clone() for k, t in memory.state().items()})
-    assert all(torch.equal(a, b) for a, b in zip(again.memory, memory.memory, strict=True))
+    assert all(torch.equal(a, b) for a, b in zip(again.storage, memory.storage, strict=True))
     assert torch.equal(again.sample(9, draw(1)).reward, memory.sample(9, draw(1)).reward)
 
 
@@ -100,7 +100,7 @@ def test_the_carts_move_as_gymnasiums_do() -> None:
             cart = move(cart, torch.tensor([action]))
             expected = torch.tensor(world.unwrapped.state).double()[None]
             torch.testing.assert_close(cart, expected, rtol=1e-9, atol=1e-12)
-            assert bool(fallen(cart)) == terminated
+            assert bool(out_of_bounds(cart)) == terminated
             if terminated:
                 break
         else:
@@ -109,7 +109,7 @@ def test_the_carts_move_as_gymnasiums_do() -> None:
 
 def test_the_clock_truncates_and_a_fall_terminates() -> None:
     worlds = CartPoles(2, draw(0))
-    worlds.time[0] = LONGEST - 1
+    worlds.time[0] = MAX_STEPS - 1
     worlds.carts[1, 2] = 0.3
     step = worlds.step(torch.tensor([0, 0]), draw(1))
     assert step.terminated.tolist() == [False, True]
@@ -155,5 +155,5 @@ def test_the_spaces_of_an_environment() -> None:
 
 
 def test_a_memory_without_places_is_refused() -> None:
-    with pytest.raises(InputError, match="replay memory"):
-        Replay(1, 0, 4)
+    with pytest.raises(InputError, match="replay buffer"):
+        ReplayBuffer(1, 0, 4)

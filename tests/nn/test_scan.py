@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from chainrule.errors import InputError
-from chainrule.nn.scan import FEW, LONGEST, loop, scan
+from chainrule.nn.scan import MAX_BLOCK, MIN_STEPS, loop, scan
 
 REAL, COMPLEX = torch.float64, torch.complex128
 
@@ -60,11 +60,11 @@ def test_single_precision_is_as_close_to_the_truth_as_the_loop():
 def test_its_own_gradient_agrees_with_central_differences():
     torch.manual_seed(0)
     for dtype in (REAL, COMPLEX):
-        assert torch.autograd.gradcheck(scan, drawn(FEW + 5, dtype), fast_mode=True)
+        assert torch.autograd.gradcheck(scan, drawn(MIN_STEPS + 5, dtype), fast_mode=True)
 
 
 def test_a_growing_recurrence_that_overflows_a_block_is_taken_step_by_step():
-    a = torch.full((1, LONGEST**2, 1), 1e3)
+    a = torch.full((1, MAX_BLOCK**2, 1), 1e3)
     b = torch.zeros_like(a)
     b[:, -3:] = 1.0
     assert torch.equal(scan(a, b), loop(a, b, torch.zeros(1, 1)))
@@ -74,10 +74,12 @@ def test_a_growing_recurrence_that_overflows_a_block_is_taken_step_by_step():
 def test_a_may_be_one_value_for_all_steps_and_its_gradient_is_summed():
     torch.manual_seed(0)
     _, b, h = drawn(50, COMPLEX)
-    λ = torch.polar(torch.rand(3, dtype=REAL), torch.rand(3, dtype=REAL)).requires_grad_()
+    lam = torch.polar(torch.rand(3, dtype=REAL), torch.rand(3, dtype=REAL)).requires_grad_()
     for function in (scan, loop):
-        torch.testing.assert_close(function(λ, b, h), loop(λ.expand_as(b), b, h))
-    ours, theirs = (torch.autograd.grad(f(λ, b, h).real.square().sum(), λ)[0] for f in (scan, loop))
+        torch.testing.assert_close(function(lam, b, h), loop(lam.expand_as(b), b, h))
+    ours, theirs = (
+        torch.autograd.grad(f(lam, b, h).real.square().sum(), lam)[0] for f in (scan, loop)
+    )
     torch.testing.assert_close(ours, theirs)
 
 
@@ -100,7 +102,7 @@ def test_states_of_any_shape_are_taken():
     "a, b, words",
     [
         (torch.rand(2, 5, 3), torch.randn(2, 0, 3), "one step or more"),
-        (torch.rand(2, 4, 3), torch.randn(2, 5, 3), "expands to it"),
+        (torch.rand(2, 4, 3), torch.randn(2, 5, 3), "expands to b"),
         (torch.rand(2, 5, 3), torch.randn(2, 5, 3, dtype=COMPLEX), "complex128 and float32"),
         (torch.ones(2, 5, 3).long(), torch.ones(2, 5, 3).long(), "real or complex"),
     ],

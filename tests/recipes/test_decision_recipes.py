@@ -139,8 +139,8 @@ def test_the_clock_is_no_end_of_the_future(ending: bool) -> None:
     trial = begin([network], partial(Corridor, ending), settings)
     for t in range(60):
         act(trial, settings, t, torch.Generator().manual_seed(t))
-    remembered = Batch(*(part[:, : len(trial.memory)] for part in trial.memory.memory))
-    last = remembered.following.argmax(-1) == 3
+    remembered = Batch(*(part[:, : len(trial.memory)] for part in trial.memory.storage))
+    last = remembered.next_observation.argmax(-1) == 3
     assert last.any() and torch.equal(remembered.terminated, last & ending)
     future = trial.dqn.targets(remembered, 0.5) - remembered.reward
     assert (future[last] == 0).all() == ending

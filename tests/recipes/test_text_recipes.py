@@ -221,17 +221,17 @@ def test_the_lasso_leaves_most_words_out(runs: Path) -> None:
 
 def test_words_are_written_with_spaces() -> None:
     class Parrot:
-        def write(
+        def generate(
             self,
             prompt: torch.Tensor,
-            number: int,
+            max_new_tokens: int,
             temperature: float = 1.0,
             top_k: int = 0,
             generator: torch.Generator | None = None,
             top_p: float = 1.0,
-            never: Sequence[int] = (),
+            suppress_tokens: Sequence[int] = (),
         ) -> torch.Tensor:
-            return prompt.repeat(number)
+            return prompt.repeat(max_new_tokens)
 
     assert written(Parrot(), Vocabulary((*SPECIAL, "la")), "la", 2) == "la la la"
 

@@ -27,7 +27,7 @@ def text(length: int = 400, seed: int = 0) -> tuple[Tensor, Tensor]:
 
 def model(cell: str = "gru", seed: int = 0, dropout: float = 0.0) -> LanguageModel:
     torch.manual_seed(seed)
-    return LanguageModel(SYMBOLS, cell, 6, depth=2, embedding=3, dropout=dropout)
+    return LanguageModel(SYMBOLS, cell, 6, num_layers=2, embedding_dim=3, dropout=dropout)
 
 
 def weights(network: nn.Module) -> Tensor:
@@ -60,7 +60,7 @@ def test_the_state_is_carried_and_the_gradient_is_not() -> None:
     carried = None
     for part in zip(x.view(2, 20).split(5, 1), y.view(2, 20).split(5, 1), strict=True):
         plain.zero_grad()
-        logits, after = plain.advance(part[0], carried)
+        logits, after = plain.decode_step(part[0], carried)
         F.cross_entropy(logits.flatten(0, 1), part[1].flatten()).backward()
         carried = tuple(tensor.detach() for tensor in after)
         with torch.no_grad():
@@ -124,14 +124,14 @@ def test_what_is_left_over_is_skipped_at_an_offset_of_the_epochs_own() -> None:
     read: list[Tensor] = []
 
     class Watching(LanguageModel):
-        def advance(
+        def decode_step(
             self, tokens: Tensor, state: tuple[Tensor, ...] | None = None
         ) -> tuple[Tensor, tuple[Tensor, ...]]:
             read.append(tokens)
-            return super().advance(tokens, state)
+            return super().decode_step(tokens, state)
 
     torch.manual_seed(0)
-    watching = Watching(100, "gru", 4, embedding=2)
+    watching = Watching(100, "gru", 4, embedding_dim=2)
     tokens = torch.arange(96)
     settings = Settings(epochs=6, batch_size=3, learning_rate=1e-3)
     run(fit_stream(watching, (tokens, tokens), None, settings, piece=10))

@@ -1,12 +1,14 @@
 """The computation graph of an expression or a model, with the value and gradient of every node.
 
-Nodes are tensors: the named inputs, the constants met on the way, and the result of each call to
-torch. An edge leads from an argument to the result. Values are noted while the expression is
-computed, gradients of the output follow by one backward sweep of autograd.
+    v_i = f_i(v_j : j → i),    ∂ℓ/∂v_j = Σ_{i : j → i} [∂f_i/∂v_j]ᵀ ∂ℓ/∂v_i
+
+Nodes are tensors: the named inputs, constants, and the result of each call to torch. An edge leads
+from an argument to the result. `trace` records the values during the forward pass; one backward
+pass of autograd adds the gradients.
 
     trace(lambda: losses.squared(model(x), y).sum(), {"x": x, **dict(model.named_parameters())})
 
-A computation graph has no cycle; a recurrence is drawn unrolled. Notes: A 1.3.7.
+A computation graph has no cycle; a recurrence appears unrolled over time. Notes: A 1.3.7.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -26,7 +28,7 @@ Edge = tuple[int, int]
 
 
 class Node(NamedTuple):
-    """A tensor of the graph: an input, a constant, or the result of the operation in its name."""
+    """A tensor of the graph: an input, a constant, or the result of an operation."""
 
     name: str
     operation: str
@@ -34,7 +36,7 @@ class Node(NamedTuple):
     gradient: Tensor | None = None
 
     def row(self) -> tuple[str, str, str, str, str]:
-        """Name, operation, shape, value and gradient in words, for a drawing or a table."""
+        """Name, operation, shape, value and gradient as text, for a figure or a table."""
         shape = "×".join(map(str, self.value.shape))
         gradient = "" if self.gradient is None else summary(self.gradient)
         return self.name, self.operation, shape, summary(self.value), gradient
@@ -42,45 +44,49 @@ class Node(NamedTuple):
 
 @dataclass(frozen=True)
 class Graph:
-    """Nodes in the order of computation, and edges (argument, result) between their numbers."""
+    """Nodes in order of computation, and edges (argument, result) as pairs of node indices."""
 
     nodes: Sequence[Node]
     edges: Sequence[Edge]
 
     def __post_init__(self) -> None:
         if not all(0 <= end < len(self.nodes) for edge in self.edges for end in edge):
-            raise InputError(f"an edge leads to a node that is not among the {len(self.nodes)}")
-        refuse_cycles([node.name for node in self.nodes], self.edges)
+            raise InputError(
+                f"an edge leads to a node that does not exist; there are {len(self.nodes)} nodes"
+            )
+        check_acyclic([node.name for node in self.nodes], self.edges)
 
 
 def trace(compute: Callable[[], Tensor], inputs: Mapping[str, Tensor]) -> Graph:
-    """The graph of compute(), with the gradients of its sum at every node.
+    """The graph of compute(), with the gradient of the output's sum at every node.
 
-    inputs: the tensors to be named; their gradients are computed too.
+    Args:
+        compute: Evaluates the expression and returns a tensor.
+        inputs: Names of the tensors that the expression depends on.
     """
-    with wanting_gradients(inputs.values()):
+    with requiring_gradients(inputs.values()):
         with Tape(inputs) as tape:
             output = compute()
         number = tape.numbers.get(id(output))
         if number is None:
-            raise InputError("the expression must return a tensor computed from the inputs")
+            raise InputError("compute must return a tensor computed from the inputs")
         gradients = tape.gradients(number)
     nodes = [n._replace(gradient=g) for n, g in zip(tape.nodes, gradients, strict=True)]
     return pruned(nodes, tape.edges, number)
 
 
 class Tape(TorchFunctionMode):
-    """Notes every call to torch whose result has a gradient, as it was written."""
+    """Records every call to torch whose result has a gradient."""
 
     def __init__(self, inputs: Mapping[str, Tensor]):
         super().__init__()
         self.nodes: list[Node] = []
         self.edges: list[Edge] = []
-        self.numbers: dict[int, int] = {}  # of the node that a tensor, by its id, now stands for
+        self.numbers: dict[int, int] = {}  # id of a tensor → index of its node
         self.places: list[GradientEdge | None] = []
-        self.alive: list[Tensor] = []  # an id is a tensor's own only as long as it lives
+        self.alive: list[Tensor] = []  # ids are unique only among living tensors
         for name, tensor in inputs.items():
-            self.note(tensor, name, "input")
+            self.record(tensor, name, "input")
 
     def __torch_function__(
         self,
@@ -94,16 +100,16 @@ class Tape(TorchFunctionMode):
         if outputs:
             sources = [self.number(t) for t in tensors([*args, *(kwargs or {}).values()])]
             for t in outputs:
-                made = self.note(t, readable(func), readable(func))
+                made = self.record(t, readable(func), readable(func))
                 self.edges += [(source, made) for source in dict.fromkeys(sources)]
         return result
 
     def number(self, tensor: Tensor) -> int:
-        """The tensor's node; one that was never seen is a constant."""
+        """The index of the tensor's node; an unknown tensor becomes a constant."""
         known = self.numbers.get(id(tensor))
-        return self.note(tensor, "constant", "constant") if known is None else known
+        return self.record(tensor, "constant", "constant") if known is None else known
 
-    def note(self, tensor: Tensor, name: str, operation: str) -> int:
+    def record(self, tensor: Tensor, name: str, operation: str) -> int:
         number = len(self.nodes)
         self.nodes.append(Node(name, operation, tensor.detach().clone()))
         self.numbers[id(tensor)] = number
@@ -123,8 +129,8 @@ class Tape(TorchFunctionMode):
 
 
 @contextmanager
-def wanting_gradients(inputs: Iterable[Tensor]) -> Iterator[None]:
-    """Real-valued inputs require gradients here, and afterwards again only where they did."""
+def requiring_gradients(inputs: Iterable[Tensor]) -> Iterator[None]:
+    """Floating-point inputs require gradients inside, and as before afterwards."""
     switched = [t for t in inputs if t.is_floating_point() and not t.requires_grad]
     for t in switched:
         t.requires_grad_(True)
@@ -147,17 +153,17 @@ def pruned(nodes: Sequence[Node], edges: Sequence[Edge], output: int) -> Graph:
     return Graph([nodes[old] for old in sorted(needed)], kept)
 
 
-def refuse_cycles(names: Sequence[str], edges: Sequence[Edge]) -> None:
-    """A graph that runs in a circle has no backward sweep."""
+def check_acyclic(names: Sequence[str], edges: Sequence[Edge]) -> None:
+    """Raise an error that names the nodes of a cycle: backpropagation needs an acyclic graph."""
     sorter: TopologicalSorter[int] = TopologicalSorter()
     for argument, result in edges:
         sorter.add(result, argument)
     try:
         sorter.prepare()
     except CycleError as error:
-        circle = " → ".join(names[number] for number in error.args[1])
+        cycle = " → ".join(names[number] for number in error.args[1])
         raise InputError(
-            f"a computation graph has no cycle, but {circle} is one; unroll it over time"
+            f"a computation graph has no cycle, but found {cycle}; unroll the recurrence over time"
         ) from None
 
 
@@ -179,7 +185,7 @@ def readable(func: Callable) -> str:
 
 
 def summary(tensor: Tensor) -> str:
-    """Up to three numbers themselves; of more, mean ± spread."""
+    """Up to three values, or mean ± standard deviation of more."""
     if tensor.numel() == 1:
         return f"{tensor.item():.4g}"
     if tensor.numel() <= 3:

@@ -1,44 +1,34 @@
-"""Curvature of a loss without its Hessian, and the step size that follows from it.
+"""The largest curvature of a loss without its Hessian, and the learning rate 1/L it allows.
 
-    ∂f(x) v       = d/dε f(x + ε v)        at ε = 0: forward mode, one pass
-    ∇²h(θ) v      = d/dε ∇h(θ + ε v)       forward mode over reverse mode: about two gradients
-    v ← ∇²h v / ‖∇²h v‖                    then ‖∇²h v‖ → L = ‖∇²h‖₂
-    θ ← θ - ∇h(θ) / L                      sufficient decrease: h falls by at least ‖∇h‖² / 2L
+    ∇²h(θ) v = d/dε ∇h(θ + ε v)     forward mode over reverse mode; costs about two gradients
+    v ← ∇²h v / ‖∇²h v‖             power iteration: ‖∇²h v‖ → L = ‖∇²h‖₂
+    θ ← θ - ∇h(θ) / L               sufficient decrease: h falls by at least ‖∇h‖² / 2L
 
 Pearlmutter (1994), Neural Computation 6. Notes: J 3.2 (whose sufficient decrease prints = where it
 should read ≤), L "Backprop as Reverse-Mode Differentiation".
 """
 
-import warnings
 from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
-from torch.func import functional_call, grad, jvp
+from torch.func import functional_call, grad
 
+from chainrule.autodiff.forward_mode import directional_derivative
 from chainrule.errors import InputError
 
 Function = Callable[[Tensor], Tensor]
 
 
 class Curvature(NamedTuple):
-    """L = ‖∇²h‖₂, the direction v that it belongs to, and how the iteration ended."""
+    """L = ‖∇²h‖₂, its direction v, the number of steps and whether they converged."""
 
     largest: float
     direction: Tensor
     steps: int
     converged: bool
-
-
-def directional_derivative(f: Function, x: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-    """f(x) and ∂f(x) v."""
-    with warnings.catch_warnings():
-        # torch compiles its forward-mode rules on first use, by means that it warns of itself.
-        warnings.filterwarnings("ignore", "`torch.jit.script`", DeprecationWarning)
-        value, derivative = jvp(f, (x,), (v,))[:2]
-    return value, derivative
 
 
 def hessian_vector(
@@ -53,9 +43,10 @@ def largest_curvature(
 ) -> Curvature:
     """Power iteration v ← ∇²h v / ‖∇²h v‖ from a random direction.
 
-    It has converged when v returns to itself within `tolerance` after two steps: an eigenvalue may
-    be negative, or ±L both be there. L then errs by about `tolerance` at most, relative, and is
-    never too large; where L is double or nearly so, v is some direction of that eigenspace.
+    It has converged when two steps change v by at most `tolerance`: two, because v changes its sign
+    at every step if the eigenvalue is negative, and alternates if both L and -L are eigenvalues.
+    The relative error of L is then about `tolerance`, and L is never too large. If several
+    eigenvalues are nearly L, v is a direction of their joint eigenspace.
     """
     generator = torch.Generator().manual_seed(seed)
     start = torch.randn(theta.shape, generator=generator, dtype=theta.dtype).to(theta.device)
@@ -75,7 +66,7 @@ def largest_curvature(
 def gradient_descent(
     h: Function, start: Float[Tensor, "*shape"], steps: int, rate: float | None = None
 ) -> Float[Tensor, "points *shape"]:
-    """The path θ_{t+1} = θ_t - η ∇h(θ_t) from its start; without a rate, η = 1/L there."""
+    """θ_0, θ_1, …, with θ_{t+1} = θ_t - η ∇h(θ_t); η defaults to 1/L at the start."""
     eta = rate if rate is not None else safe_rate(h, start)
     path = [start.detach()]
     gradient = grad(h)
@@ -85,17 +76,17 @@ def gradient_descent(
 
 
 def safe_rate(h: Function, theta: Tensor) -> float:
-    """1/L, with L the largest curvature at θ; h need not be as flat elsewhere."""
+    """1/L, with L the largest curvature at θ; elsewhere the curvature may be larger."""
     L = largest_curvature(h, theta.detach()).largest
     if L == 0:
-        raise InputError("the loss has no curvature at the start, so 1/L is unbounded; give a rate")
+        raise InputError("the loss has no curvature at the start, so 1/L is infinite; pass a rate")
     return 1 / L
 
 
 def flattened(model: nn.Module, loss: Callable[[Callable], Tensor]) -> tuple[Function, Tensor]:
-    """h(θ) = loss(the model with weights θ) as a function of one vector, and the model's own θ.
+    """h(θ), the loss of the model with the parameter vector θ, and the model's present θ.
 
-    For example `flattened(model, lambda f: losses.squared(f(x), y).mean())`.
+    Example: `h, theta = flattened(model, lambda f: losses.squared(f(x), y).mean())`.
     """
     weights = {name: p.detach() for name, p in model.named_parameters()}
     sizes = [p.numel() for p in weights.values()]

@@ -1,9 +1,9 @@
-"""What an environment is to a learner: many copies that step at once and begin again by themselves.
+"""The interface between an environment and a learner: many copies that step in parallel.
 
-    s', r, ended = step(s, a),    a copy that ended starts afresh
+    s', r, terminated, truncated = step(s, a),    a copy whose episode is over restarts
 
-A copy ends in one of two ways. Terminated: there is no future, the value of s' is zero. Truncated:
-somebody looked at the clock, and the value of s' is that of any other state.
+Terminated: the episode has ended and the value of s' is zero. Truncated: a time limit stopped the
+episode and s' has a value like any other state.
 """
 
 from typing import NamedTuple, Protocol, runtime_checkable
@@ -14,32 +14,51 @@ from torch import Tensor
 
 
 class Transition(NamedTuple):
-    """What one step brought each copy; `observation` is s', before an ended copy starts anew."""
+    """The result of one step of every copy.
 
-    observation: Float[Tensor, "copies n"]
-    reward: Float[Tensor, " copies"]
-    terminated: Bool[Tensor, " copies"]
-    truncated: Bool[Tensor, " copies"]
+    Args:
+        observation: s', before a copy whose episode is over restarts.
+        reward: r.
+        terminated: The episode has ended; the value of s' is zero.
+        truncated: A time limit stopped the episode; s' has a value.
+
+    >>> import torch
+    >>> from chainrule.environments import Transition
+    >>> no, yes = torch.tensor([False]), torch.tensor([True])
+    >>> Transition(torch.zeros(1, 4), torch.ones(1), no, yes).ended
+    tensor([True])
+    """
+
+    observation: Float[Tensor, "envs n"]
+    reward: Float[Tensor, " envs"]
+    terminated: Bool[Tensor, " envs"]
+    truncated: Bool[Tensor, " envs"]
 
     @property
-    def ended(self) -> Bool[Tensor, " copies"]:
-        """Where an episode is over, in either way."""
+    def ended(self) -> Bool[Tensor, " envs"]:
+        """Whether the episode is over, terminated or truncated."""
         return self.terminated | self.truncated
 
 
 @runtime_checkable
 class Environments(Protocol):
-    """Copies of one environment. All that is random in them comes from the caller's generator."""
+    """Copies of one environment, a protocol; the caller's generator is the only randomness.
+
+    >>> import torch
+    >>> from chainrule.environments import CartPoles, Environments
+    >>> isinstance(CartPoles(2, torch.Generator()), Environments)
+    True
+    """
 
     @property
-    def observation(self) -> Float[Tensor, "copies n"]:
-        """What each copy shows now."""
+    def observation(self) -> Float[Tensor, "envs n"]:
+        """The current observation of each copy."""
 
-    def step(self, action: Int[Tensor, " copies"], generator: torch.Generator) -> Transition:
-        """One step of every copy; those that end start afresh."""
+    def step(self, action: Int[Tensor, " envs"], generator: torch.Generator) -> Transition:
+        """One step of every copy; copies whose episode is over restart."""
 
     def state(self) -> dict[str, Tensor]:
-        """All that the future depends on."""
+        """Everything that the future depends on, for a checkpoint."""
 
     def restore(self, state: dict[str, Tensor]) -> None:
-        """Go on from that state."""
+        """Continue from a saved state."""

@@ -1,26 +1,25 @@
-"""The linear recurrence that minGRU, LRU and state-space layers share, real or complex.
+"""The linear recurrence of minGRU, minLSTM, LRU and state-space layers, real or complex.
 
     h_t = a_t ⊙ h_{t-1} + b_t,   t = 1 … T
 
-Backwards it is the same recurrence from the end, with ā the complex conjugate:
+Its gradient is the same recurrence run from the end, with ā the complex conjugate:
 
     g_t = ∂ℓ/∂h_t + ā_{t+1} ⊙ g_{t+1}
     ∂ℓ/∂b_t = g_t,   ∂ℓ/∂a_t = g_t ⊙ h̄_{t-1},   ∂ℓ/∂h_0 = ā_1 ⊙ g_1
 
-The steps are cut into blocks of √T, at most 64, and all blocks go together:
+The T steps are cut into blocks of √T steps, at most 64, which are processed in parallel:
 
-    1. run through every block from h = 0: where it ends, and the product of its a
-    2. go from block to block, where each one really begins: h ← (∏ a) ⊙ h + end
-    3. run through every block again, from there
+    1. run every block from h = 0: its last state, and the product of its a
+    2. go from block to block to find each block's true initial state: h ← (∏ a) ⊙ h + end
+    3. run every block again from its true initial state
 
-So there are few operations on large arrays in place of T on small ones, and about 3 T products
-where the loop has T. Nothing is divided and no logarithm is taken: a may be 0, 1 or anything
-between, and the result differs from the loop's by rounding alone. Where the product of a block
-overflows, which needs |a| > 1, the steps are taken one by one.
+This takes few operations on large arrays instead of T on small ones, and about 3 T products instead
+of T. There are no divisions and no logarithms, so a may be 0, 1 or anything between, and the result
+equals the loop's up to rounding. If the product of a block overflows, which needs |a| > 1, the
+steps are computed one by one.
 
-Memory: a and h are kept for the backward pass, which makes g and ∂ℓ/∂a: two arrays as large as b
-forwards with h, two more backwards; the blocks' ends and products take 3/64 of one. A single step
-keeps h alone: that is how text is generated.
+Memory: the forward pass keeps a and h, the backward pass creates g and ∂ℓ/∂a, each as large as b;
+the blocks' ends and products take 3/64 of that.
 
 Blelloch (1990), "Prefix sums and their applications"; Martin and Cundy (2018), ICLR. Notes: J 5.2.
 """
@@ -36,8 +35,8 @@ from torch.autograd.function import once_differentiable
 
 from chainrule.errors import InputError
 
-FEW = 16  # steps that are taken one by one
-LONGEST = 64  # block: in a longer one a product of small a would often be a slow, denormal number
+MIN_STEPS = 16  # up to here the steps are computed one by one
+MAX_BLOCK = 64  # in longer blocks products of small a often become denormal, which is slow
 
 
 def scan(
@@ -45,29 +44,34 @@ def scan(
     b: Shaped[Tensor, "batch steps *rest"],
     h: Shaped[Tensor, "batch *rest"] | None = None,
 ) -> Shaped[Tensor, "batch steps *rest"]:
-    """h_1 … h_T from h_0 = h, or 0; a is of b's shape or of one that expands to it."""
+    """h_1 … h_T of h_t = a_t ⊙ h_{t-1} + b_t.
+
+    Args:
+        a: Coefficients; any shape that expands to b's.
+        b: Inputs.
+        h: Initial state h_0; zero by default.
+    """
     if b.ndim < 2 or not b.shape[1]:
         raise InputError(
             f"expected b of shape (batch, steps, …) with one step or more, got {tuple(b.shape)}"
         )
-    kinds = {a.dtype, b.dtype, b.dtype if h is None else h.dtype}
-    if len(kinds) > 1 or not (b.is_floating_point() or b.is_complex()):
+    dtypes = {a.dtype, b.dtype, b.dtype if h is None else h.dtype}
+    if len(dtypes) > 1 or not (b.is_floating_point() or b.is_complex()):
         raise InputError(
-            "expected a, b and h of one real or complex precision, got "
-            + " and ".join(sorted(str(kind).removeprefix("torch.") for kind in kinds))
+            "a, b and h must have the same real or complex dtype, got "
+            + " and ".join(sorted(str(dtype).removeprefix("torch.") for dtype in dtypes))
         )
     try:
         a = a.expand(b.shape)
     except RuntimeError:
         raise InputError(
-            f"expected a of b's shape {tuple(b.shape)} or of one that expands to it, "
-            f"got {tuple(a.shape)}"
+            f"expected a of a shape that expands to b's {tuple(b.shape)}, got {tuple(a.shape)}"
         ) from None
     return Scan.apply(a, b, b.new_zeros(b[:, 0].shape) if h is None else h)
 
 
 def loop(a: Tensor, b: Tensor, h: Tensor) -> Tensor:
-    """The recurrence as it is written, step by step, for autograd to differentiate."""
+    """The recurrence step by step, differentiated by autograd."""
     states = []
     for a_t, b_t in zip(a.expand(b.shape).unbind(1), b.unbind(1), strict=True):
         h = a_t * h + b_t
@@ -93,21 +97,21 @@ class Scan(torch.autograd.Function):
         g = torch.empty_like(states)
         g[:, -1] = gradient[:, -1]
         run(a[:, 1:], gradient[:, :-1], g[:, -1], g[:, :-1], backwards=True)
-        by_a = by_h = None
+        grad_a = grad_h = None
         if ctx.needs_input_grad[0]:
-            by_a = torch.empty_like(g)
-            torch.mul(g[:, 1:], states[:, :-1].conj(), out=by_a[:, 1:])
-            torch.mul(g[:, 0], h.conj(), out=by_a[:, 0])
+            grad_a = torch.empty_like(g)
+            torch.mul(g[:, 1:], states[:, :-1].conj(), out=grad_a[:, 1:])
+            torch.mul(g[:, 0], h.conj(), out=grad_a[:, 0])
         if ctx.needs_input_grad[2]:
-            by_h = a[:, 0] * g[:, 0]
-        return by_a, g, by_h
+            grad_h = a[:, 0] * g[:, 0]
+        return grad_a, g, grad_h
 
 
 def run(a: Tensor, b: Tensor, h: Tensor, states: Tensor, backwards: bool = False) -> None:
-    """Write h_1 … h_T into `states`; backwards, the first step is the one at the end."""
+    """Write h_1 … h_T into `states`; backwards, time runs from the last step to the first."""
     T = b.shape[1]
-    length = min(isqrt(T), LONGEST)
-    whole = T - T % length if T > FEW else 0
+    length = min(isqrt(T), MAX_BLOCK)
+    whole = T - T % length if T > MIN_STEPS else 0
     if whole:
         first = slice(T - whole, T) if backwards else slice(0, whole)
         blocks = (t[:, first].unflatten(1, (-1, length)) for t in (a, b, states))
@@ -122,7 +126,10 @@ def run(a: Tensor, b: Tensor, h: Tensor, states: Tensor, backwards: bool = False
 def run_blocks(
     a: Sequence[Tensor], b: Sequence[Tensor], states: Sequence[Tensor], h: Tensor, backwards: bool
 ) -> Tensor | None:
-    """The same for steps of shape (batch, blocks, …); returns the last h, or None on overflow."""
+    """The three stages for steps of shape (batch, blocks, …).
+
+    Returns the last state, or None if a product overflows.
+    """
     end, product = (t[0].clone(memory_format=torch.contiguous_format) for t in (b, a))
     for a_t, b_t in zip(a[1:], b[1:], strict=True):
         torch.addcmul(b_t, a_t, end, out=end)
@@ -130,8 +137,8 @@ def run_blocks(
     if not product.isfinite().all():
         return None
     begin = torch.empty_like(end)
-    for place, p, e in zip(*(steps(t, backwards) for t in (begin, product, end)), strict=True):
-        place.copy_(h)
+    for initial, p, e in zip(*(steps(t, backwards) for t in (begin, product, end)), strict=True):
+        initial.copy_(h)
         h = torch.addcmul(e, p, h)
     run_steps(a, b, states, begin)
     return h
@@ -140,12 +147,12 @@ def run_blocks(
 def run_steps(
     a: Sequence[Tensor], b: Sequence[Tensor], states: Sequence[Tensor], h: Tensor
 ) -> None:
-    """One by one, each into its place."""
+    """The steps one by one, written into `states`."""
     for a_t, b_t, h_t in zip(a, b, states, strict=True):
         h = torch.addcmul(b_t, a_t, h, out=h_t)
 
 
 def steps(t: Tensor, backwards: bool, axis: int = 1) -> tuple[Tensor, ...]:
-    """Its slices along time, in the order in which they are taken."""
+    """Slices along time, in the order in which they are computed."""
     slices = t.unbind(axis)
     return slices[::-1] if backwards else slices

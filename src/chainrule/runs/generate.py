@@ -24,7 +24,7 @@ class LanguageModel(Protocol):
     def generate(
         self,
         prompt: Tensor,
-        number: int,
+        max_new_tokens: int,
         temperature: float = 1.0,
         top_k: int = 0,
         generator: torch.Generator | None = None,

@@ -61,11 +61,13 @@ def difference(shape: list[int], sign: int, generator: torch.Generator) -> float
     kernel = [int(torch.randint(1, n + 1, (), generator=generator)) for n in shape]
     h = whole_numbers(kernel, generator)
     for operation in (convolution, correlation):
-        for φ in (identity, relu):
-            whole = φ(operation(f, h, "circular"))
+        for phi in (identity, relu):
+            whole = phi(operation(f, h, "circular"))
             for shift in torch.cartesian_prod(*map(torch.arange, shape)).view(-1, f.ndim).tolist():
-                ahead = [-δ for δ in shift]  # rolling back by δ is f(t + δ)
-                moved = φ(operation(f.roll([sign * δ for δ in ahead], axes(f)), h, "circular"))
+                ahead = [-delta for delta in shift]  # rolling back by δ is f(t + δ)
+                moved = phi(
+                    operation(f.roll([sign * delta for delta in ahead], axes(f)), h, "circular")
+                )
                 gap = moved - whole.roll(ahead, axes(f))
                 worst = max(worst, gap.abs().max().item())
     return worst

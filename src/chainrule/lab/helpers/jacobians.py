@@ -24,7 +24,7 @@ def through(
     layer: Elman, steps: int, size: float, generator: torch.Generator
 ) -> tuple[list[float], Tensor]:
     """‖∂z_k/∂z_0‖₂ for k = 1 … steps, and z_1 … z_steps, under Gaussian z_0 and inputs."""
-    m = layer.width
+    m = layer.hidden_size
     x = size * torch.randn(1, steps, m, dtype=torch.float64, generator=generator)
     z_0 = size * torch.randn(1, m, dtype=torch.float64, generator=generator)
     with torch.no_grad():

@@ -14,7 +14,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from chainrule.autodiff.backpropagation import Block, Layer, automatic, costates, dense, states
+from chainrule.autodiff import Block, Layer, automatic, costates, dense, states
 from chainrule.lab.claim import Picture, Verdict
 
 BOUND = 1e-12

@@ -16,7 +16,7 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
-from chainrule.autodiff.backpropagation import Layer, costates, dense, forward, states, tangents
+from chainrule.autodiff import Layer, costates, dense, forward, states, tangents
 from chainrule.errors import InputError
 from chainrule.lab.claim import Picture, Verdict
 from chainrule.lab.learning.backward_cost import counted

@@ -78,9 +78,9 @@ def difference(
     automatic = torch.autograd.grad(loss(output, f, y).sum(), weights)
     with torch.no_grad():
         A = (x @ w.T + w_0).sigmoid()
-        δ = delta(PREDICTIONS[output](f), targets(output, y))
-        s = A * (1 - A) * (δ @ beta)
-        by_hand = [s.T @ x, s.sum(0), δ.T @ A, δ.sum(0)]
+        sent_back = delta(PREDICTIONS[output](f), targets(output, y))
+        s = A * (1 - A) * (sent_back @ beta)
+        by_hand = [s.T @ x, s.sum(0), sent_back.T @ A, sent_back.sum(0)]
     pairs = zip(by_hand, automatic, strict=True)
     return max(((a - b).abs().max() / b.abs().max()).item() for a, b in pairs)
 

@@ -43,7 +43,7 @@ def verdict(width: int, networks: int, seed: int, damping: float) -> Verdict:
     free = torch.linalg.eigvals(torch.stack([transition(layer.W, damping) for layer in layers]))
     outside = torch.maximum(values.real, -damping - values.real).max().item()
     worst = max(outside, (free.real + damping).abs().max().item())
-    growth = (1 + layers[0].step * values).abs().max().item()
+    growth = (1 + layers[0].step_size * values).abs().max().item()
     plain = torch.linalg.eigvals(layers[0].W.detach())
     reach = free[0].imag.abs().max().item()
     return Verdict(
@@ -68,8 +68,8 @@ def verdict(width: int, networks: int, seed: int, damping: float) -> Verdict:
 
 def generator(layer: Antisymmetric, x: Tensor, h: Tensor) -> Tensor:
     """D M from the Jacobian of one step, (∂h_1/∂h_0 - I) / ε."""
-    m = layer.width
+    m = layer.hidden_size
     before = h.repeat(m, 1).requires_grad_()
     _, after = layer(x.expand(m, 1, -1), before)
     (jacobian,) = torch.autograd.grad(after.diagonal().sum(), before)
-    return (jacobian - torch.eye(m, dtype=torch.float64)) / layer.step
+    return (jacobian - torch.eye(m, dtype=torch.float64)) / layer.step_size

@@ -23,15 +23,15 @@ SIZES = (0.0, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.3, 1.6, 2.0, 2.5, 3.0)
 
 def check(steps: int = 60, units: int = 16, seed: int = 0) -> Verdict:
     """The slope of tanh is 1 at 0 and falls from there."""
-    return verdict(max(10, steps), units, seed, α=1.0)
+    return verdict(max(10, steps), units, seed, alpha=1.0)
 
 
 def broken() -> Verdict:
     """α = 1/4, the sigmoid's: too small for tanh."""
-    return verdict(60, 16, 0, α=0.25)
+    return verdict(60, 16, 0, alpha=0.25)
 
 
-def verdict(steps: int, units: int, seed: int, α: float) -> Verdict:
+def verdict(steps: int, units: int, seed: int, alpha: float) -> Verdict:
     """Growth per step by the size of the inputs."""
     generator = torch.Generator().manual_seed(seed)
     growth: dict[str, list[float]] = {"orthogonal": [], "gaussian": []}
@@ -41,9 +41,9 @@ def verdict(steps: int, units: int, seed: int, α: float) -> Verdict:
         for size in SIZES:
             norms, z = through(layer, steps, size, generator)
             found.append(norms[-1] ** (1 / steps))
-            limits.append(limit(z, α))
+            limits.append(limit(z, alpha))
             excess = max(excess, found[-1] / limits[-1] - 1)
-    lack = 1 - growth["orthogonal"][0] / (α * LARGEST)
+    lack = 1 - growth["orthogonal"][0] / (alpha * LARGEST)
     worst = max(excess, abs(lack))
     both_sides = growth["orthogonal"][-1] < 1 < growth["orthogonal"][0]
     sizes = list(SIZES)
@@ -68,7 +68,7 @@ def verdict(steps: int, units: int, seed: int, α: float) -> Verdict:
     )
 
 
-def limit(z: Tensor, α: float) -> float:
+def limit(z: Tensor, alpha: float) -> float:
     """The geometric mean over time of σ₁ max φ'_j, where φ'_j = 1 - z_j² ≤ α."""
-    slopes = (1 - z.square()).amax(1).clamp(max=α)
+    slopes = (1 - z.square()).amax(1).clamp(max=alpha)
     return LARGEST * slopes.log().mean().exp().item()

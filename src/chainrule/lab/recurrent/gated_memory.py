@@ -19,7 +19,7 @@ from torch import Tensor
 
 from chainrule.lab.claim import Picture, Verdict
 from chainrule.models.recurrent import GRU, LSTM, Elman
-from chainrule.models.recurrent.recurrent import Recurrent, parts
+from chainrule.models.recurrent.recurrent import Recurrent, state_tensors
 
 UNITS = 16
 KEPT, FORGOTTEN = 0.1, 1e-3
@@ -78,8 +78,8 @@ def verdict(longest: int, seed: int, sign: int) -> Verdict:
 def through(layer: Recurrent, x: Tensor, start: Tensor) -> float:
     """‖∂(memory at T)/∂(memory at 0)‖₂; memory is the last part of the state: c, h or z."""
     memory = start.repeat(UNITS, 1).requires_grad_()
-    rest = [torch.zeros(UNITS, UNITS).double() for _ in layer.states[1:]]
+    rest = [torch.zeros(UNITS, UNITS).double() for _ in layer.state_shapes[1:]]
     state = (*rest, memory) if rest else memory
     _, after = layer(x.expand(UNITS, -1, -1), state)
-    (jacobian,) = torch.autograd.grad(parts(after)[-1].diagonal().sum(), memory)
+    (jacobian,) = torch.autograd.grad(state_tensors(after)[-1].diagonal().sum(), memory)
     return torch.linalg.matrix_norm(jacobian, 2).item()

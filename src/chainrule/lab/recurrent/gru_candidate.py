@@ -61,11 +61,11 @@ def verdict(steps: int, width: int, seed: int, printed: bool) -> Verdict:
 
 def recurrence(layer: NotesGRU, x: Tensor, printed: bool) -> Tensor:
     """z_1 … z_T, with the candidate or, as printed, the reset gate mixed in."""
-    z, states = x.new_zeros(len(x), layer.width), []
+    z, states = x.new_zeros(len(x), layer.hidden_size), []
     for x_t in x.unbind(1):
         seen = torch.cat([z, x_t], 1)
-        s, ζ = torch.sigmoid(seen @ layer.G.T), torch.sigmoid(seen @ layer.H.T)
-        candidate = torch.tanh(torch.cat([ζ * z, x_t], 1) @ layer.V.T)
-        z = s * z + (1 - s) * (ζ if printed else candidate)
+        s, zeta = torch.sigmoid(seen @ layer.G.T), torch.sigmoid(seen @ layer.H.T)
+        candidate = torch.tanh(torch.cat([zeta * z, x_t], 1) @ layer.V.T)
+        z = s * z + (1 - s) * (zeta if printed else candidate)
         states.append(z)
     return torch.stack(states, 1)

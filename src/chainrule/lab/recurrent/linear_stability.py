@@ -41,7 +41,7 @@ class Free(Recurrent):
         self.w = torch.nn.Parameter(torch.linspace(0.9, 1.1, width))
 
     def unroll(self, x: Tensor, *state: Tensor) -> tuple[Tensor, tuple[Tensor, ...]]:
-        states = scan(self.w, x.mean(2, keepdim=True).expand(-1, -1, self.width), *state)
+        states = scan(self.w, x.mean(2, keepdim=True).expand(-1, -1, self.hidden_size), *state)
         return states, (states,)
 
 
@@ -102,6 +102,6 @@ def left(layer: Recurrent, steps: int, strength: float) -> Tensor:
     """(steps, …): |∏ a| up to each step, from two runs whose first states differ by 1."""
     layer = layer.double()
     x = strength * torch.randn(1, steps, INPUTS, dtype=torch.float64)
-    (zero,) = layer.begin(x, None)
+    (zero,) = layer.starting_state(x, None)
     one, other = (layer.unroll(x, start)[1][0] for start in (zero + 1, zero))
     return (one - other).abs()[0]

@@ -80,7 +80,7 @@ def distances(layer: Lipschitz, x: Tensor, starts: Tensor) -> Tensor:
 def factor(layer: Lipschitz) -> tuple[float, bool]:
     """‖I + ε A‖₂ + ε σ₁(W), and whether the condition holds."""
     with torch.no_grad():
-        A, W = (transition(M, layer.turning, layer.damping) for M in (layer.M_A, layer.M_W))
-        linear = torch.eye(WIDTH, dtype=torch.float64) + layer.step * A
-        norms = [torch.linalg.matrix_norm(t, 2) for t in (linear, layer.step * W)]
+        A, W = (transition(M, layer.antisymmetry, layer.damping) for M in (layer.M_A, layer.M_W))
+        linear = torch.eye(WIDTH, dtype=torch.float64) + layer.step_size * A
+        norms = [torch.linalg.matrix_norm(t, 2) for t in (linear, layer.step_size * W)]
         return sum(norms).item(), is_stable(A, W)

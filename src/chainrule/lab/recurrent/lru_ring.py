@@ -37,8 +37,8 @@ def verdict(law: Law, units: int, seed: int) -> Verdict:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         layer = LRU(1, units, SMALLEST, LARGEST)
-    λ = eigenvalues(layer.ν.detach().double(), layer.φ.detach().double())
-    r, turn = λ.abs().sort().values, (λ.angle() / (2 * math.pi) % 1).sort().values
+    lam = eigenvalues(layer.nu.detach().double(), layer.phi.detach().double())
+    r, turn = lam.abs().sort().values, (lam.angle() / (2 * math.pi) % 1).sort().values
     worst = max(distance(law(r)), distance(turn))
     fine = torch.linspace(SMALLEST, LARGEST, 100, dtype=torch.float64)
     shown = slice(units // 40, None, max(1, units // 20))

@@ -68,8 +68,8 @@ def squares(sequences: int, seed: int, normalized: bool) -> tuple[torch.Tensor, 
         layer = LRU(INPUTS, UNITS).double()
         x = torch.randn(sequences, WARM + STEPS, INPUTS, dtype=torch.float64)
     with torch.no_grad():
-        layer.ν.copy_(torch.log(-torch.log(radii())))
-        layer.log_γ.copy_(normalization(layer.ν).log() if normalized else torch.zeros(UNITS))
-        _, (h,) = layer.unroll(x, *layer.begin(x, None))
+        layer.nu.copy_(torch.log(-torch.log(radii())))
+        layer.log_gamma.copy_(normalization(layer.nu).log() if normalized else torch.zeros(UNITS))
+        _, (h,) = layer.unroll(x, *layer.starting_state(x, None))
         each = h[:, WARM:].abs().square().mean(1) / layer.B.square().sum((0, 2))
     return each.mean(0), each.std(0) / sequences**0.5

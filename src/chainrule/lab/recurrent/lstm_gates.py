@@ -79,7 +79,7 @@ def run(
     with torch.no_grad():
         for name, weight in pushed.items():
             getattr(layer, name)[:, -1] = weight
-        ζs, (_, zs) = layer.unroll(x, torch.zeros_like(z_0), z_0)
+        zetas, (_, zs) = layer.unroll(x, torch.zeros_like(z_0), z_0)
         for name, weights in before.items():
             getattr(layer, name).copy_(weights)
-    return ζs, zs
+    return zetas, zs

@@ -19,7 +19,7 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from chainrule.lab.claim import Picture, Verdict
-from chainrule.nn.scan import LONGEST, loop, scan
+from chainrule.nn.scan import MAX_BLOCK, loop, scan
 
 BATCH, UNITS = 2, 3
 PRODUCTS = ("mul", "addcmul")
@@ -86,7 +86,7 @@ def verdict(recurrence: Callable[..., Tensor], longest: int) -> Verdict:
 
 def formula(T: int) -> tuple[int, int]:
     """Operations and products of a scan in blocks."""
-    L = min(math.isqrt(T), LONGEST)
+    L = min(math.isqrt(T), MAX_BLOCK)
     B, R = divmod(T, L)
     return 2 * (L - 1) + B + L + R, (3 * L - 1) * B + R
 

@@ -29,19 +29,19 @@ def check(steps: int = 100, seed: int = 0) -> Verdict:
 
 def broken() -> Verdict:
     """|λ| = exp ν: in the disc for ν < 0 alone."""
-    return verdict(lambda ν, φ: torch.polar(torch.exp(ν), φ), 100, 0)
+    return verdict(lambda nu, phi: torch.polar(torch.exp(nu), phi), 100, 0)
 
 
-def verdict(λ: Parametrization, steps: int, seed: int) -> Verdict:
+def verdict(lam: Parametrization, steps: int, seed: int) -> Verdict:
     """Largest modulus at the start, anywhere, and after wild training."""
     generator = torch.Generator().manual_seed(seed)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        ν, φ = (t.double() for t in ring(UNITS, 0.5, 0.9, 2 * torch.pi))
-    start = λ(ν, φ)
+        nu, phi = (t.double() for t in ring(UNITS, 0.5, 0.9, 2 * torch.pi))
+    start = lam(nu, phi)
     wide = 60 * torch.rand(1000, dtype=torch.float64, generator=generator) - 30
-    anywhere = λ(wide, torch.zeros_like(wide))
-    end = trained(λ, ν.requires_grad_(), φ.requires_grad_(), steps)
+    anywhere = lam(wide, torch.zeros_like(wide))
+    end = trained(lam, nu.requires_grad_(), phi.requires_grad_(), steps)
     largest = torch.cat([start, anywhere, end]).abs().max().item()
     turn = torch.linspace(0, 2 * torch.pi, 200)
     circle = torch.polar(torch.ones(200), turn)
@@ -64,15 +64,15 @@ def verdict(λ: Parametrization, steps: int, seed: int) -> Verdict:
     )
 
 
-def trained(λ: Parametrization, ν: Tensor, φ: Tensor, steps: int) -> Tensor:
+def trained(lam: Parametrization, nu: Tensor, phi: Tensor, steps: int) -> Tensor:
     """λ after descent on mean |log|h_T| - T log 1.05|: every unit is asked to grow."""
-    optimizer = torch.optim.Adam([ν, φ], lr=RATE)
-    b = torch.zeros(1, LENGTH, len(ν), dtype=torch.complex128)
-    h = torch.ones(1, len(ν), dtype=torch.complex128)
+    optimizer = torch.optim.Adam([nu, phi], lr=RATE)
+    b = torch.zeros(1, LENGTH, len(nu), dtype=torch.complex128)
+    h = torch.ones(1, len(nu), dtype=torch.complex128)
     goal = LENGTH * torch.tensor(GROWTH, dtype=torch.float64).log()
     for _ in range(steps):
         optimizer.zero_grad()
-        reached = scan(λ(ν, φ), b, h)[:, -1].abs().log()
+        reached = scan(lam(nu, phi), b, h)[:, -1].abs().log()
         (reached - goal).abs().mean().backward()
         optimizer.step()
-    return λ(ν, φ).detach()
+    return lam(nu, phi).detach()

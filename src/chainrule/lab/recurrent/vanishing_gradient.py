@@ -36,13 +36,13 @@ def verdict(steps: int, units: int, seed: int, printed: bool) -> Verdict:
     generator = torch.Generator().manual_seed(seed)
     distances = [float(k + 1) for k in range(steps)]
     worst, points = 0.0, {}
-    for σ, kind, activation in product(LARGEST, KINDS, ("tanh", "relu")):
-        layer = network(1 / σ if printed else σ, kind, activation, units, generator)
+    for sigma, kind, activation in product(LARGEST, KINDS, ("tanh", "relu")):
+        layer = network(1 / sigma if printed else sigma, kind, activation, units, generator)
         norms, _ = through(layer, steps, 0.3, generator)
-        ratios = [norm / σ**k for norm, k in zip(norms, distances, strict=True)]
+        ratios = [norm / sigma**k for norm, k in zip(norms, distances, strict=True)]
         worst = max(worst, *ratios)
         if (kind, activation) == ("orthogonal", "tanh"):
-            points[f"σ₁ = {σ:g}"] = (distances[::3], norms[::3])
+            points[f"σ₁ = {sigma:g}"] = (distances[::3], norms[::3])
     return Verdict(
         predicted="‖∂z_i/∂z_t‖ / (α σ₁(U))^{i-t} ≤ 1",
         measured=worst,
@@ -52,7 +52,9 @@ def verdict(steps: int, units: int, seed: int, printed: bool) -> Verdict:
             title="The past loses its gradient like σ₁ᵏ, or faster",
             x_label="steps back, k = i - t",
             y_label="‖∂z_i/∂z_t‖₂",
-            curves={f"bound {σ:g}ᵏ": (distances, [σ**k for k in distances]) for σ in LARGEST},
+            curves={
+                f"bound {sigma:g}ᵏ": (distances, [sigma**k for k in distances]) for sigma in LARGEST
+            },
             points=points,
             log="y",
         ),

@@ -37,7 +37,9 @@ def verdict(states: int, pairs: int, seed: int, norm: float) -> Verdict:
     for discount in DISCOUNTS:
         random = random_mdp(states, 4, discount, generator)
         for process in (random, GridWorld(discount=discount), to_one_state(states, discount)):
-            V, W = torch.randn(2, pairs, process.states, generator=generator, dtype=torch.float64)
+            V, W = torch.randn(
+                2, pairs, process.num_states, generator=generator, dtype=torch.float64
+            )
             V, W = torch.cat([V, V[:1], V[:1]]), torch.cat([W, V[:1] - 1, V[:1]])
             W[-1, 0] += 1  # one state differs from V, whether it matters or not
             nearer = (process(V) - process(W)).norm(norm, dim=1)

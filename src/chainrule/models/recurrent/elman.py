@@ -1,11 +1,11 @@
-"""Elman network: the simplest memory, a hidden layer that sees itself one step ago.
+"""Elman network: a hidden layer that also sees its own previous values.
 
     z_t = φ(U z_{t-1} + V x_t + b),   φ = tanh or ReLU
     ∂z_i/∂z_t = ∏_{j=t+1}^{i} Φ_j U,   Φ_j = diag φ'(U z_{j-1} + V x_j + b)
     ‖∂z_i/∂z_t‖₂ ≤ (α σ₁(U))^{i-t},   α = max φ'
 
-so what happened i - t steps ago is forgotten where α σ₁(U) < 1, and may explode above. U starts
-orthogonal: σ₁(U) = 1. `backpropagation_through_time` is the gradient written out.
+The gradient vanishes where α σ₁(U) < 1 and may explode above 1. U is initialized orthogonal, with
+σ₁(U) = 1. `backpropagation_through_time` is the gradient written out.
 
 Elman (1990), Cognitive Science 14. Notes: J 5 (which has no b, and prints that the gradient
 vanishes if σ₁(U) ≥ 1/α), A 2.3, L "RNN: Basic Architecture".
@@ -25,16 +25,32 @@ KERNELS = {"tanh": torch.rnn_tanh, "relu": torch.rnn_relu}
 
 
 class Elman(Recurrent):
-    """m units that see the input and each other."""
+    """Elman network, the simple recurrent layer.
 
-    def __init__(self, inputs: int, width: int, activation: str = "tanh"):
-        super().__init__(inputs, width)
+        z_t = φ(U z_{t-1} + V x_t + b)
+
+    The state is the output z.
+
+    Args:
+        input_size: Features of each step.
+        hidden_size: Number of units.
+        activation: φ, "tanh" or "relu".
+
+    >>> import torch
+    >>> from chainrule.models.recurrent import Elman
+    >>> outputs, state = Elman(4, 8)(torch.zeros(2, 5, 4))
+    >>> outputs.shape, state.shape
+    (torch.Size([2, 5, 8]), torch.Size([2, 8]))
+    """
+
+    def __init__(self, input_size: int, hidden_size: int, activation: str = "tanh"):
+        super().__init__(input_size, hidden_size)
         if activation not in KERNELS:
-            raise InputError(f"expected the activation tanh or relu, got {activation!r}")
+            raise InputError(f"activation must be tanh or relu, got {activation!r}")
         self.activation = activation
-        self.U = nn.Parameter(nn.init.orthogonal_(torch.empty(width, width)))
-        self.V = nn.Parameter(torch.randn(width, inputs) / inputs**0.5)
-        self.b = nn.Parameter(torch.zeros(width))
+        self.U = nn.Parameter(nn.init.orthogonal_(torch.empty(hidden_size, hidden_size)))
+        self.V = nn.Parameter(torch.randn(hidden_size, input_size) / input_size**0.5)
+        self.b = nn.Parameter(torch.zeros(hidden_size))
 
     def unroll(self, x: Tensor, *state: Tensor) -> tuple[Tensor, tuple[Tensor, ...]]:
         (z,) = state
@@ -62,22 +78,26 @@ def backpropagation_through_time(
 ) -> Gradients:
     """δ_t = (∂ℓ_t/∂z_t + Uᵀ δ_{t+1}) ⊙ tanh'_t,  ∂ℓ/∂U = Σ_t δ_t z_{t-1}ᵀ,  ∂ℓ/∂V = Σ_t δ_t x_tᵀ.
 
-    z_t are the states of a tanh network from z_0 = 0, `gradient` what each z_t adds to the loss by
-    itself; tanh'_t = 1 - z_t².
+    Args:
+        U: Recurrent weights.
+        V: Input weights.
+        x: Inputs.
+        z: States of a tanh network from z_0 = 0, so that tanh'_t = 1 - z_t².
+        gradient: ∂ℓ_t/∂z_t, the direct effect of each state on the loss.
     """
-    δ = torch.zeros_like(z)
+    delta = torch.zeros_like(z)
     after = torch.zeros_like(z[:, 0])
     for t in reversed(range(x.shape[1])):
-        δ[:, t] = after = (gradient[:, t] + after @ U) * (1 - z[:, t] ** 2)
+        delta[:, t] = after = (gradient[:, t] + after @ U) * (1 - z[:, t] ** 2)
     before = torch.cat([torch.zeros_like(z[:, :1]), z[:, :-1]], 1)
     return Gradients(
-        torch.einsum("bti,btj->ij", δ, before),
-        torch.einsum("bti,btj->ij", δ, x),
-        δ.sum((0, 1)),
-        δ @ V,
+        torch.einsum("bti,btj->ij", delta, before),
+        torch.einsum("bti,btj->ij", delta, x),
+        delta.sum((0, 1)),
+        delta @ V,
     )
 
 
 def example() -> tuple[SequenceClassifier, Tensor]:
-    """Eight units that read six steps and answer with three classes."""
+    """A classifier of six steps into three classes, with eight units."""
     return SequenceClassifier(Elman(4, 8), 3), torch.randn(5, 6, 4)

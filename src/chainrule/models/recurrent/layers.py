@@ -1,4 +1,7 @@
-"""Recurrent layers and networks by name, for recipes: `layer("gru", inputs, width)`."""
+"""Recurrent layers and deep recurrent networks by name, for recipes.
+
+recurrent_layer("gru", 4, 8) is one layer, recurrent_network("gru", 4, 8, num_layers=2) a deep one.
+"""
 
 from chainrule.errors import InputError
 from chainrule.models.recurrent.antisymmetric import Antisymmetric
@@ -12,21 +15,21 @@ from chainrule.models.recurrent.min_lstm import MinLSTM
 from chainrule.models.recurrent.notes_gru import NotesGRU
 from chainrule.models.recurrent.notes_lstm import NotesLSTM
 from chainrule.models.recurrent.recurrent import Recurrent
-from chainrule.models.recurrent.residual_block import deep
+from chainrule.models.recurrent.residual_block import residual_stack
 from chainrule.models.recurrent.selective import Selective
 from chainrule.models.recurrent.stacked import Stacked
 from chainrule.models.recurrent.state_space import StateSpace
 from chainrule.registry import unknown
 
-LINEAR: dict[str, type[Recurrent]] = {
+LINEAR_CELLS: dict[str, type[Recurrent]] = {
     "mingru": MinGRU,
     "minlstm": MinLSTM,
     "lru": LRU,
     "statespace": StateSpace,
     "selective": Selective,
 }
-"""The layers whose recurrence is linear: all steps at once, by the scan."""
-LAYERS: dict[str, type[Recurrent]] = {
+"""Layers with a linear recurrence, which `nn.scan` computes for all steps together."""
+CELLS: dict[str, type[Recurrent]] = {
     "elman": Elman,
     "lstm": LSTM,
     "gru": GRU,
@@ -34,29 +37,31 @@ LAYERS: dict[str, type[Recurrent]] = {
     "notesgru": NotesGRU,
     "antisymmetric": Antisymmetric,
     "lipschitz": Lipschitz,
-    **LINEAR,
+    **LINEAR_CELLS,
 }
 
 
-def kind(name: str) -> type[Recurrent]:
-    """The class of that name; dashes and underscores do not count."""
-    plain = name.lower().replace("-", "").replace("_", "")
-    if plain not in LAYERS:
-        raise InputError(unknown("recurrent layer", name, list(LAYERS)))
-    return LAYERS[plain]
+def cell_class(cell: str) -> type[Recurrent]:
+    """The class of that name; case, dashes and underscores are ignored."""
+    plain = cell.lower().replace("-", "").replace("_", "")
+    if plain not in CELLS:
+        raise InputError(unknown("recurrent cell", cell, list(CELLS)))
+    return CELLS[plain]
 
 
-def layer(name: str, inputs: int, width: int) -> Recurrent:
-    """One fresh layer."""
-    return kind(name)(inputs, width)
+def recurrent_layer(cell: str, input_size: int, hidden_size: int) -> Recurrent:
+    """One new layer."""
+    return cell_class(cell)(input_size, hidden_size)
 
 
-def network(name: str, inputs: int, width: int, depth: int = 1, dropout: float = 0.0) -> Recurrent:
-    """`depth` layers: stacked, or where the recurrence is linear in residual blocks."""
-    made = kind(name)
-    if depth < 1:
-        raise InputError(f"a network needs one layer or more, got a depth of {depth}")
-    if made in LINEAR.values():
-        return deep(made, inputs, width, depth, dropout)
-    sizes = [inputs] + [width] * (depth - 1)
-    return Stacked([made(size, width) for size in sizes], dropout)
+def recurrent_network(
+    cell: str, input_size: int, hidden_size: int, num_layers: int = 1, dropout: float = 0.0
+) -> Recurrent:
+    """New layers on top of each other; linear recurrences stand in residual blocks."""
+    chosen = cell_class(cell)
+    if num_layers < 1:
+        raise InputError(f"num_layers must be at least 1, got {num_layers}")
+    if chosen in LINEAR_CELLS.values():
+        return residual_stack(chosen, input_size, hidden_size, num_layers, dropout)
+    sizes = [input_size] + [hidden_size] * (num_layers - 1)
+    return Stacked([chosen(size, hidden_size) for size in sizes], dropout)

@@ -1,12 +1,12 @@
-"""LRU: a linear recurrence with complex eigenvalues that cannot leave the unit disc.
+"""LRU: a linear recurrence whose complex eigenvalues cannot leave the unit disc.
 
-    λ = exp(-exp ν + i φ)                 |λ| = exp(-exp ν) < 1, whatever ν
-    h_t = λ ⊙ h_{t-1} + γ ⊙ B x_t,        γ = √(1 - |λ|²) at the start, then learned
+    λ = exp(-exp ν + i φ)                 |λ| = exp(-exp ν) < 1 for every ν
+    h_t = λ ⊙ h_{t-1} + γ ⊙ B x_t,        γ = √(1 - |λ|²) initially, then learned
     y_t = Re(C h_t) + D x_t
 
-λ starts uniformly on the ring r_min ≤ |λ| ≤ r_max, with phases φ up to `phase`; γ gives every unit
-the same variance for white-noise input, however slowly it forgets. y is linear in x: `Block` adds
-the norm, the MLP and the skip connections, between which a deep LRU stacks its layers.
+λ is initialized uniformly on the ring min_radius ≤ |λ| ≤ max_radius with phases up to max_phase; γ
+gives every unit the same variance under white-noise input, however slowly it forgets. y is linear
+in x; `residual_block` adds the norm, the MLP and the residual connections of a deep LRU.
 
 Orvieto et al. (2023), ICML. Notes: J 5.2 (which leaves out γ, and draws r, not r², uniformly).
 """
@@ -24,54 +24,79 @@ from chainrule.nn.scan import scan
 
 
 class LRU(Recurrent):
-    """As many complex units as outputs; the state is h."""
+    """Linear recurrent unit: a diagonal complex recurrence, stable for any parameters.
+
+        λ   = exp(-exp ν + i φ)
+        h_t = λ ⊙ h_{t-1} + γ ⊙ B x_t
+        y_t = Re(C h_t) + D x_t
+
+    The state is h, with as many complex units as outputs.
+
+    Args:
+        input_size: Features of each step.
+        hidden_size: Number of units and of outputs.
+        min_radius: Smallest initial |λ|.
+        max_radius: Largest initial |λ|, below 1.
+        max_phase: Largest initial phase φ.
+
+    >>> import torch
+    >>> from chainrule.models.recurrent import LRU
+    >>> outputs, state = LRU(4, 8)(torch.zeros(2, 5, 4))
+    >>> outputs.shape, state.dtype
+    (torch.Size([2, 5, 8]), torch.complex64)
+    """
 
     complex_state = True
 
     def __init__(
         self,
-        inputs: int,
-        width: int,
-        smallest: float = 0.9,
-        largest: float = 0.999,
-        phase: float = 2 * math.pi,
+        input_size: int,
+        hidden_size: int,
+        min_radius: float = 0.9,
+        max_radius: float = 0.999,
+        max_phase: float = 2 * math.pi,
     ):
-        super().__init__(inputs, width)
-        if not 0 <= smallest <= largest < 1:
-            raise InputError(f"expected a ring in the unit disc, got {smallest} to {largest}")
-        ν, φ = ring(width, smallest, largest, phase)
-        self.ν, self.φ = nn.Parameter(ν), nn.Parameter(φ)
-        self.log_γ = nn.Parameter(torch.log(normalization(ν)))
-        self.B = nn.Parameter(torch.randn(2, width, inputs) / (2 * inputs) ** 0.5)
-        self.C = nn.Parameter(torch.randn(2, width, width) / width**0.5)
-        self.D = nn.Parameter(torch.randn(width, inputs) / inputs**0.5)
+        super().__init__(input_size, hidden_size)
+        if not 0 <= min_radius <= max_radius < 1:
+            raise InputError(
+                "expected a ring in the unit disc, 0 <= min_radius <= max_radius < 1, got "
+                f"{min_radius} and {max_radius}"
+            )
+        nu, phi = ring(hidden_size, min_radius, max_radius, max_phase)
+        self.nu, self.phi = nn.Parameter(nu), nn.Parameter(phi)
+        self.log_gamma = nn.Parameter(torch.log(normalization(nu)))
+        self.B = nn.Parameter(torch.randn(2, hidden_size, input_size) / (2 * input_size) ** 0.5)
+        self.C = nn.Parameter(torch.randn(2, hidden_size, hidden_size) / hidden_size**0.5)
+        self.D = nn.Parameter(torch.randn(hidden_size, input_size) / input_size**0.5)
 
     def unroll(self, x: Tensor, *state: Tensor) -> tuple[Tensor, tuple[Tensor, ...]]:
         (h,) = state
-        B = self.log_γ.exp()[:, None] * self.B
+        B = self.log_gamma.exp()[:, None] * self.B
         u = torch.complex(x @ B[0].T, x @ B[1].T)
-        states = scan(eigenvalues(self.ν, self.φ), u, h)
+        states = scan(eigenvalues(self.nu, self.phi), u, h)
         y = states.real @ self.C[0].T - states.imag @ self.C[1].T
         return y + x @ self.D.T, (states,)
 
 
-def eigenvalues(ν: Float[Tensor, " m"], φ: Float[Tensor, " m"]) -> Complex[Tensor, " m"]:
+def eigenvalues(nu: Float[Tensor, " m"], phi: Float[Tensor, " m"]) -> Complex[Tensor, " m"]:
     """λ = exp(-exp ν + i φ)."""
-    return torch.polar(torch.exp(-torch.exp(ν)), φ)
+    return torch.polar(torch.exp(-torch.exp(nu)), phi)
 
 
-def normalization(ν: Float[Tensor, " m"]) -> Float[Tensor, " m"]:
-    """γ = √(1 - |λ|²) = √(-expm1(-2 exp ν)), exact for |λ| near 1."""
-    return torch.sqrt(-torch.expm1(-2 * torch.exp(ν)))
+def normalization(nu: Float[Tensor, " m"]) -> Float[Tensor, " m"]:
+    """γ = √(1 - |λ|²) = √(-expm1(-2 exp ν)), accurate for |λ| near 1."""
+    return torch.sqrt(-torch.expm1(-2 * torch.exp(nu)))
 
 
-def ring(units: int, smallest: float, largest: float, phase: float) -> tuple[Tensor, Tensor]:
-    """ν and φ of eigenvalues uniform on a ring: r² uniform between the squares of its radii."""
+def ring(
+    units: int, min_radius: float, max_radius: float, max_phase: float
+) -> tuple[Tensor, Tensor]:
+    """ν and φ of eigenvalues uniform on a ring: r² is uniform between the squared radii."""
     u = torch.rand(units)
-    ν = torch.log(-0.5 * torch.log(u * (largest**2 - smallest**2) + smallest**2))
-    return ν, phase * torch.rand(units)
+    nu = torch.log(-0.5 * torch.log(u * (max_radius**2 - min_radius**2) + min_radius**2))
+    return nu, max_phase * torch.rand(units)
 
 
 def example() -> tuple[SequenceClassifier, Tensor]:
-    """Eight complex units that read six steps and answer with three classes."""
+    """A classifier of six steps into three classes, with eight complex units."""
     return SequenceClassifier(LRU(4, 8), 3), torch.randn(5, 6, 4)

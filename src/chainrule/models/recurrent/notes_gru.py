@@ -1,12 +1,12 @@
-"""GRU as the notes write it: three weight matrices, the reset gate before the product.
+"""The GRU in the form of the notes: three weight matrices, reset gate before the product.
 
-    s = σ(G [z_{t-1}, x_t])                  what is kept
-    ζ = σ(H [z_{t-1}, x_t])                  what of the old the new may see: the reset gate
-    z̃ = tanh(V [ζ ⊙ z_{t-1}, x_t])           the new
+    s = σ(G [z_{t-1}, x_t])                  update gate
+    ζ = σ(H [z_{t-1}, x_t])                  reset gate
+    z̃ = tanh(V [ζ ⊙ z_{t-1}, x_t])           candidate
     z_t = s ⊙ z_{t-1} + (1 - s) ⊙ z̃
 
-This is also the form of the first paper; `gru`, the form in use, resets behind the product. All
-products with x are one product; the gradient is written out, step by step backwards:
+This is also the form of the first paper; in `gru`, the standard form, the reset gate acts after the
+product. All products with x are computed as one. The gradient is written out backwards in time:
 
     δG = δz ⊙ (z_{t-1} - z̃) ⊙ s (1 - s),   δV = δz ⊙ (1 - s) ⊙ (1 - z̃²),   ρ = V_zᵀ δV
     δH = ρ ⊙ z_{t-1} ⊙ ζ (1 - ζ),   δz ← δz ⊙ s + ρ ⊙ ζ + G_zᵀ δG + H_zᵀ δH
@@ -21,17 +21,36 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from chainrule.models.recurrent.notes_lstm import weights
+from chainrule.models.recurrent.notes_lstm import gate_weights
 from chainrule.models.recurrent.recurrent import Recurrent
 from chainrule.models.recurrent.sequence_classifier import SequenceClassifier
 
 
 class NotesGRU(Recurrent):
-    """m units; the state is the output."""
+    """The GRU as the lecture notes J write it: no biases, reset gate before the product.
 
-    def __init__(self, inputs: int, width: int):
-        super().__init__(inputs, width)
-        self.G, self.H, self.V = (weights(inputs, width) for _ in range(3))
+        s   = σ(G [z_{t-1}, x_t]),   ζ = σ(H [z_{t-1}, x_t])
+        z̃   = tanh(V [ζ ⊙ z_{t-1}, x_t])
+        z_t = s ⊙ z_{t-1} + (1 - s) ⊙ z̃
+
+    The state is the output z. `GRU` is the standard form.
+
+    Args:
+        input_size: Features of each step.
+        hidden_size: Number of units.
+
+    >>> import torch
+    >>> from chainrule.models.recurrent import NotesGRU
+    >>> layer = NotesGRU(4, 8)
+    >>> [tuple(p.shape) for p in layer.parameters()]
+    [(8, 12), (8, 12), (8, 12)]
+    >>> layer(torch.zeros(2, 5, 4))[0].shape
+    torch.Size([2, 5, 8])
+    """
+
+    def __init__(self, input_size: int, hidden_size: int):
+        super().__init__(input_size, hidden_size)
+        self.G, self.H, self.V = (gate_weights(input_size, hidden_size) for _ in range(3))
 
     def unroll(self, x: Tensor, *state: Tensor) -> tuple[Tensor, tuple[Tensor, ...]]:
         (z,) = state
@@ -45,15 +64,15 @@ def notes_gru_step(
     z: Float[Tensor, "batch m"],
     W: Float[Tensor, "3*m m+n"],
 ) -> Float[Tensor, "batch m"]:
-    """z_t; the rows of W are those of G, H and V in turn."""
+    """z_t; the rows of W belong to G, H and V in this order."""
     G, H, V = W.chunk(3)
-    seen = torch.cat([z, x], 1)
-    s, ζ = (seen @ G.T).sigmoid(), (seen @ H.T).sigmoid()
-    return s * z + (1 - s) * (torch.cat([ζ * z, x], 1) @ V.T).tanh()
+    joined = torch.cat([z, x], 1)
+    s, zeta = (joined @ G.T).sigmoid(), (joined @ H.T).sigmoid()
+    return s * z + (1 - s) * (torch.cat([zeta * z, x], 1) @ V.T).tanh()
 
 
 class Unrolled(torch.autograd.Function):
-    """All steps of (steps, batch, n) inputs, and their gradient."""
+    """All steps of inputs (steps, batch, n), and their gradient."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, z: Tensor, W: Tensor) -> Tensor:
@@ -63,41 +82,42 @@ class Unrolled(torch.autograd.Function):
         zs = x.new_empty(len(x) + 1, len(z), m)
         zs[0] = z
         for gates_t, z_before, z_t in zip(gates, zs[:-1], zs[1:], strict=True):
-            s, ζ, new = gates_t.chunk(3, 1)
+            s, zeta, candidate = gates_t.chunk(3, 1)
             gates_t[:, : 2 * m].addmm_(z_before, GH_z.T).sigmoid_()
-            new.addmm_(ζ * z_before, V_z.T).tanh_()
-            torch.lerp(new, z_before, s, out=z_t)
+            candidate.addmm_(zeta * z_before, V_z.T).tanh_()
+            torch.lerp(candidate, z_before, s, out=z_t)
         ctx.save_for_backward(x, gates, zs, W)
         return zs[1:]
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, by_z: Tensor) -> tuple[Tensor, ...]:
+    def backward(ctx: Any, grad_z: Tensor) -> tuple[Tensor, ...]:
         x, gates, zs, W = ctx.saved_tensors
         m = zs.shape[2]
         GH_z, V_z, W_x = W[: 2 * m, :m], W[2 * m :, :m], W[:, m:]
-        s, ζ, new = gates.chunk(3, 2)
+        s, zeta, candidate = gates.chunk(3, 2)
         before = zs[:-1]
         slopes = torch.empty_like(gates)
-        torch.mul(before - new, s * (1 - s), out=slopes[..., :m])
-        torch.mul(before, ζ * (1 - ζ), out=slopes[..., m : 2 * m])
-        torch.mul(1 - s, 1 - new * new, out=slopes[..., 2 * m :])
-        δ = slopes  # each slope is used once, then its place is taken by its gradient
-        δz = torch.zeros_like(zs[0])
+        torch.mul(before - candidate, s * (1 - s), out=slopes[..., :m])
+        torch.mul(before, zeta * (1 - zeta), out=slopes[..., m : 2 * m])
+        torch.mul(1 - s, 1 - candidate * candidate, out=slopes[..., 2 * m :])
+        delta = slopes  # each slope is used once; its gradient then overwrites it
+        delta_z = torch.zeros_like(zs[0])
         for t in reversed(range(len(x))):
-            δG, δH, δV = δ[t].chunk(3, 1)
-            δz = δz + by_z[t]
-            δG.mul_(δz)
-            ρ = δV.mul_(δz) @ V_z
-            δH.mul_(ρ)
-            δz = torch.addmm(δz.mul_(s[t]).addcmul_(ρ, ζ[t]), δ[t, :, : 2 * m], GH_z)
-        rows = δ.view(-1, 3 * m)
-        gated, plain = (ζ * before).view(-1, m), before.reshape(-1, m)
-        by_W_z = torch.cat([rows[:, : 2 * m].T @ plain, rows[:, 2 * m :].T @ gated])
-        by_W = torch.cat([by_W_z, rows.T @ x.reshape(-1, x.shape[2])], 1)
-        return (rows @ W_x).view(x.shape), δz, by_W
+            delta_G, delta_H, delta_V = delta[t].chunk(3, 1)
+            delta_z = delta_z + grad_z[t]
+            delta_G.mul_(delta_z)
+            rho = delta_V.mul_(delta_z) @ V_z
+            delta_H.mul_(rho)
+            direct = delta_z.mul_(s[t]).addcmul_(rho, zeta[t])
+            delta_z = torch.addmm(direct, delta[t, :, : 2 * m], GH_z)
+        rows = delta.view(-1, 3 * m)
+        gated, plain = (zeta * before).view(-1, m), before.reshape(-1, m)
+        grad_W_z = torch.cat([rows[:, : 2 * m].T @ plain, rows[:, 2 * m :].T @ gated])
+        grad_W = torch.cat([grad_W_z, rows.T @ x.reshape(-1, x.shape[2])], 1)
+        return (rows @ W_x).view(x.shape), delta_z, grad_W
 
 
 def example() -> tuple[SequenceClassifier, Tensor]:
-    """Eight units that read six steps and answer with three classes."""
+    """A classifier of six steps into three classes, with eight units."""
     return SequenceClassifier(NotesGRU(4, 8), 3), torch.randn(5, 6, 4)

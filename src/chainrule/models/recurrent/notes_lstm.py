@@ -1,11 +1,11 @@
-"""LSTM as the notes write it: one matrix more than usual, between the cell and what it shows.
+"""The LSTM in the form of the notes: a fifth weight matrix between the cell and its output.
 
     x̃_t = [ζ_{t-1}, x_t]
-    z_t = σ(F x̃_t) ⊙ z_{t-1} + σ(G x̃_t) ⊙ tanh(V x̃_t)      the cell
-    ζ_t = σ(H x̃_t) ⊙ tanh(U z_t)                            what it shows
+    z_t = σ(F x̃_t) ⊙ z_{t-1} + σ(G x̃_t) ⊙ tanh(V x̃_t)      cell state
+    ζ_t = σ(H x̃_t) ⊙ tanh(U z_t)                            output
 
-F forgets, G lets in, V is the candidate, H lets out: five weight matrices, no biases. All products
-with x are one product; the gradient is written out, step by step backwards:
+F is the forget gate, G the input gate, V the candidate, H the output gate; there are no biases. All
+products with x are computed as one. The gradient is written out backwards in time:
 
     δu = δζ ⊙ h ⊙ (1 - u²),   δz ← δz + Uᵀ δu,   u = tanh(U z_t), h = σ(H x̃_t), …
     δV = δz ⊙ g ⊙ (1 - v²),  δF = δz ⊙ z_{t-1} ⊙ f (1 - f),  δG = δz ⊙ v ⊙ g (1 - g),
@@ -27,67 +27,87 @@ from chainrule.models.recurrent.sequence_classifier import SequenceClassifier
 
 
 class NotesLSTM(Recurrent):
-    """m cells; the state is (ζ, z), the output ζ."""
+    """The LSTM as the lecture notes J write it: five weight matrices, no biases.
 
-    def __init__(self, inputs: int, width: int):
-        super().__init__(inputs, width, ((width,), (width,)))
-        self.V, self.F, self.G, self.H = (weights(inputs, width) for _ in range(4))
-        self.U = nn.Parameter(nn.init.orthogonal_(torch.empty(width, width)))
+        x̃_t = [ζ_{t-1}, x_t]
+        z_t = σ(F x̃_t) ⊙ z_{t-1} + σ(G x̃_t) ⊙ tanh(V x̃_t)
+        ζ_t = σ(H x̃_t) ⊙ tanh(U z_t)
+
+    The state is (ζ, z), the output ζ. `LSTM` is the standard form.
+
+    Args:
+        input_size: Features of each step.
+        hidden_size: Number of cells.
+
+    >>> import torch
+    >>> from chainrule.models.recurrent import NotesLSTM
+    >>> layer = NotesLSTM(4, 8)
+    >>> [tuple(p.shape) for p in layer.parameters()]
+    [(8, 12), (8, 12), (8, 12), (8, 12), (8, 8)]
+    >>> layer(torch.zeros(2, 5, 4))[0].shape
+    torch.Size([2, 5, 8])
+    """
+
+    def __init__(self, input_size: int, hidden_size: int):
+        super().__init__(input_size, hidden_size, ((hidden_size,), (hidden_size,)))
+        self.V, self.F, self.G, self.H = (gate_weights(input_size, hidden_size) for _ in range(4))
+        self.U = nn.Parameter(nn.init.orthogonal_(torch.empty(hidden_size, hidden_size)))
 
     def unroll(self, x: Tensor, *state: Tensor) -> tuple[Tensor, tuple[Tensor, ...]]:
-        ζ, z = state
+        zeta, z = state
         W = torch.cat([self.V, self.F, self.G, self.H])
-        ζs, zs = Unrolled.apply(x.transpose(0, 1), ζ, z, W, self.U)
-        ζs, zs = ζs.transpose(0, 1), zs.transpose(0, 1)
-        return ζs, (ζs, zs)
+        zetas, zs = Unrolled.apply(x.transpose(0, 1), zeta, z, W, self.U)
+        zetas, zs = zetas.transpose(0, 1), zs.transpose(0, 1)
+        return zetas, (zetas, zs)
 
 
-def weights(inputs: int, width: int) -> nn.Parameter:
-    """A matrix for x̃, of variance 1 / (m + n)."""
-    return nn.Parameter(torch.randn(width, width + inputs) / (width + inputs) ** 0.5)
+def gate_weights(input_size: int, hidden_size: int) -> nn.Parameter:
+    """A matrix (m, m + n) for [ζ_{t-1}, x_t], with entries of variance 1 / (m + n)."""
+    joined = hidden_size + input_size
+    return nn.Parameter(torch.randn(hidden_size, joined) / joined**0.5)
 
 
 def notes_lstm_step(
     x: Float[Tensor, "batch n"],
-    ζ: Float[Tensor, "batch m"],
+    zeta: Float[Tensor, "batch m"],
     z: Float[Tensor, "batch m"],
     W: Float[Tensor, "4*m m+n"],
     U: Float[Tensor, "m m"],
 ) -> tuple[Float[Tensor, "batch m"], Float[Tensor, "batch m"]]:
-    """(ζ_t, z_t); the rows of W are those of V, F, G and H in turn."""
-    v, f, g, h = (torch.cat([ζ, x], 1) @ W.T).chunk(4, 1)
+    """(ζ_t, z_t); the rows of W belong to V, F, G and H in this order."""
+    v, f, g, h = (torch.cat([zeta, x], 1) @ W.T).chunk(4, 1)
     z = f.sigmoid() * z + g.sigmoid() * v.tanh()
     return h.sigmoid() * (z @ U.T).tanh(), z
 
 
 class Unrolled(torch.autograd.Function):
-    """All steps of (steps, batch, n) inputs, and their gradient."""
+    """All steps of inputs (steps, batch, n), and their gradient."""
 
     @staticmethod
     def forward(
-        ctx: Any, x: Tensor, ζ: Tensor, z: Tensor, W: Tensor, U: Tensor
+        ctx: Any, x: Tensor, zeta: Tensor, z: Tensor, W: Tensor, U: Tensor
     ) -> tuple[Tensor, Tensor]:
         m = len(U)
-        W_ζ, W_x = W[:, :m], W[:, m:]
+        W_zeta, W_x = W[:, :m], W[:, m:]
         gates = (x.reshape(-1, x.shape[2]) @ W_x.T).view(*x.shape[:2], 4 * m)
-        ζs, zs, us = (x.new_empty(len(x) + k, len(ζ), m) for k in (1, 1, 0))
-        ζs[0], zs[0] = ζ, z
-        steps = zip(gates, ζs[:-1], ζs[1:], zs[:-1], zs[1:], us, strict=True)
-        for gates_t, ζ_before, ζ_t, z_before, z_t, u_t in steps:
-            gates_t.addmm_(ζ_before, W_ζ.T)
+        zetas, zs, us = (x.new_empty(len(x) + k, len(zeta), m) for k in (1, 1, 0))
+        zetas[0], zs[0] = zeta, z
+        steps = zip(gates, zetas[:-1], zetas[1:], zs[:-1], zs[1:], us, strict=True)
+        for gates_t, zeta_before, zeta_t, z_before, z_t, u_t in steps:
+            gates_t.addmm_(zeta_before, W_zeta.T)
             gates_t[:, :m].tanh_()
             gates_t[:, m:].sigmoid_()
             v, f, g, h = gates_t.chunk(4, 1)
             torch.mul(f, z_before, out=z_t).addcmul_(g, v)
             torch.mm(z_t, U.T, out=u_t).tanh_()
-            torch.mul(h, u_t, out=ζ_t)
-        ctx.save_for_backward(x, gates, ζs, zs, us, W, U)
-        return ζs[1:], zs[1:]
+            torch.mul(h, u_t, out=zeta_t)
+        ctx.save_for_backward(x, gates, zetas, zs, us, W, U)
+        return zetas[1:], zs[1:]
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, by_ζ: Tensor, by_z: Tensor) -> tuple[Tensor, ...]:
-        x, gates, ζs, zs, us, W, U = ctx.saved_tensors
+    def backward(ctx: Any, grad_zeta: Tensor, grad_z: Tensor) -> tuple[Tensor, ...]:
+        x, gates, zetas, zs, us, W, U = ctx.saved_tensors
         m = len(U)
         v, f, g, h = gates.chunk(4, 2)
         slopes = torch.empty_like(gates).unflatten(2, (4, m))
@@ -95,24 +115,24 @@ class Unrolled(torch.autograd.Function):
         torch.mul(zs[:-1], f * (1 - f), out=slopes[:, :, 1])
         torch.mul(v, g * (1 - g), out=slopes[:, :, 2])
         torch.mul(us, h * (1 - h), out=slopes[:, :, 3])
-        shown = h * (1 - us * us)
-        δ, δu = slopes, shown  # each slope is used once, then its place is taken by its gradient
-        δζ, δz = torch.zeros_like(ζs[0]), torch.zeros_like(zs[0])
-        W_ζ, W_x = W[:, :m], W[:, m:]
+        output_slopes = h * (1 - us * us)
+        delta, delta_u = slopes, output_slopes  # used once; the gradients then overwrite them
+        delta_zeta, delta_z = torch.zeros_like(zetas[0]), torch.zeros_like(zs[0])
+        W_zeta, W_x = W[:, :m], W[:, m:]
         for t in reversed(range(len(x))):
-            δζ = δζ + by_ζ[t]
-            δu[t].mul_(δζ)
-            δz = torch.addmm(δz, δu[t], U).add_(by_z[t])
-            δ[t, :, :3].mul_(δz[:, None])
-            δ[t, :, 3].mul_(δζ)
-            δζ = δ[t].flatten(1) @ W_ζ
-            δz = δz.mul_(f[t])
-        rows = δ.view(-1, 4 * m)
-        by_W = torch.cat([rows.T @ ζs[:-1].view(-1, m), rows.T @ x.reshape(-1, x.shape[2])], 1)
-        by_U = δu.view(-1, m).T @ zs[1:].view(-1, m)
-        return (rows @ W_x).view(x.shape), δζ, δz, by_W, by_U
+            delta_zeta = delta_zeta + grad_zeta[t]
+            delta_u[t].mul_(delta_zeta)
+            delta_z = torch.addmm(delta_z, delta_u[t], U).add_(grad_z[t])
+            delta[t, :, :3].mul_(delta_z[:, None])
+            delta[t, :, 3].mul_(delta_zeta)
+            delta_zeta = delta[t].flatten(1) @ W_zeta
+            delta_z = delta_z.mul_(f[t])
+        rows = delta.view(-1, 4 * m)
+        grad_W = torch.cat([rows.T @ zetas[:-1].view(-1, m), rows.T @ x.reshape(-1, x.shape[2])], 1)
+        grad_U = delta_u.view(-1, m).T @ zs[1:].view(-1, m)
+        return (rows @ W_x).view(x.shape), delta_zeta, delta_z, grad_W, grad_U
 
 
 def example() -> tuple[SequenceClassifier, Tensor]:
-    """Eight cells that read six steps and answer with three classes."""
+    """A classifier of six steps into three classes, with eight cells."""
     return SequenceClassifier(NotesLSTM(4, 8), 3), torch.randn(5, 6, 4)

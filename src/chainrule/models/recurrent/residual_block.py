@@ -1,11 +1,10 @@
-"""Residual block: what makes a deep network of layers whose recurrence is linear.
+"""Residual block: how layers with a linear recurrence become a deep nonlinear network.
 
     u = x + F(N(x)),   y = u + W₂ GELU(W₁ N(u) + b₁) + b₂
 
-with F any recurrent layer whose width is that of its inputs, and N layer normalization. F mixes
-over time, the MLP between the units; the power that a linear recurrence lacks lies in the MLP.
-`deep` puts an affine map in front and blocks behind each other. In training units are dropped on
-both branches.
+F is a recurrent layer with input_size = hidden_size, N is layer normalization. F mixes over time,
+the MLP over the units; the MLP supplies the nonlinearity that F lacks. `residual_stack` puts an
+affine map in front of several blocks. Dropout acts on both branches.
 
 Orvieto et al. (2023), ICML; Gu, Goel and Ré (2022), ICLR. Notes: J 5.2 (the power moves to the
 output map).
@@ -25,75 +24,107 @@ from chainrule.models.recurrent.sequence_classifier import SequenceClassifier
 from chainrule.models.recurrent.stacked import Stacked
 from chainrule.nn.dropout import dropout
 from chainrule.nn.initialization import initialize
-from chainrule.nn.sequences import without_padding
+from chainrule.nn.sequences import zero_padding
 
-WIDER = 2  # the MLP's hidden layer, in widths
+EXPANSION = 2  # hidden units of the MLP, in multiples of hidden_size
 
 
 class ResidualBlock(Recurrent):
-    """A layer and an MLP, each with a norm before it and a skip connection round it."""
+    """A recurrent layer and an MLP, each with a norm before it and a residual connection.
+
+        u = x + F(N(x))
+        y = u + W₂ GELU(W₁ N(u) + b₁) + b₂
+
+    The state is that of the layer.
+
+    Args:
+        layer: F, a recurrent layer with input_size = hidden_size.
+        dropout: Dropout rate of both branches.
+
+    >>> import torch
+    >>> from chainrule.models.recurrent import LRU, ResidualBlock
+    >>> block = ResidualBlock(LRU(8, 8))
+    >>> block(torch.zeros(2, 5, 8))[0].shape
+    torch.Size([2, 5, 8])
+    """
 
     def __init__(self, layer: Recurrent, dropout: float = 0.0):
-        if layer.inputs != layer.width:
+        size = layer.hidden_size
+        if layer.input_size != size:
             raise InputError(
-                "a residual block adds its layer's output to its input: expected as many inputs as "
-                f"units, got {layer.inputs} and {layer.width}"
+                "a residual block adds its layer's output to its input, so input_size must equal "
+                f"hidden_size, got {layer.input_size} and {size}"
             )
-        super().__init__(layer.inputs, layer.width)
-        self.layer, self.rate = layer, dropout
-        self.norm, self.norm_within = nn.LayerNorm(layer.width), nn.LayerNorm(layer.width)
-        self.up = initialize(nn.Linear(layer.width, WIDER * layer.width), "kaiming")
-        self.down = initialize(nn.Linear(WIDER * layer.width, layer.width), "lecun")
+        super().__init__(size, size)
+        self.layer, self.dropout = layer, dropout
+        self.norm_1, self.norm_2 = nn.LayerNorm(size), nn.LayerNorm(size)
+        self.inner = initialize(nn.Linear(size, EXPANSION * size), "kaiming")
+        self.outer = initialize(nn.Linear(EXPANSION * size, size), "lecun")
 
     def forward(
         self,
-        x: Float[Tensor, "batch steps inputs"],
+        x: Float[Tensor, "batch steps input_size"],
         state: State | None = None,
         lengths: Int[Tensor, " batch"] | None = None,
-    ) -> tuple[Float[Tensor, "batch steps width"], State]:
-        self.check(x, lengths)
-        mixed, after = self.layer(self.norm(x), state, lengths)
-        u = x + dropout(mixed, self.rate, self.training)
-        within = self.down(F.gelu(self.up(self.norm_within(u))))
-        y = u + dropout(within, self.rate, self.training)
-        return without_padding(y, lengths), after
+    ) -> tuple[Float[Tensor, "batch steps hidden_size"], State]:
+        self.check_input(x, lengths)
+        mixed, after = self.layer(self.norm_1(x), state, lengths)
+        u = x + dropout(mixed, self.dropout, self.training)
+        mlp = self.outer(F.gelu(self.inner(self.norm_2(u))))
+        y = u + dropout(mlp, self.dropout, self.training)
+        return zero_padding(y, lengths), after
 
-    def initial(self, batch: int, like: Tensor) -> State:
-        return self.layer.initial(batch, like)
+    def initial_state(self, batch: int, like: Tensor) -> State:
+        return self.layer.initial_state(batch, like)
 
 
 class Projection(Recurrent):
-    """W x_t + b at every step: a layer without memory, to change the width."""
+    """An affine map at every step, a layer without a state that changes the size.
 
-    def __init__(self, inputs: int, width: int):
-        super().__init__(inputs, width)
-        self.affine = initialize(nn.Linear(inputs, width), "lecun")
+        y_t = W x_t + b
+
+    Args:
+        input_size: Features of each step.
+        hidden_size: Features of each output.
+
+    >>> import torch
+    >>> from chainrule.models.recurrent import Projection
+    >>> outputs, state = Projection(4, 8)(torch.zeros(2, 5, 4))
+    >>> outputs.shape, state
+    (torch.Size([2, 5, 8]), ())
+    """
+
+    def __init__(self, input_size: int, hidden_size: int):
+        super().__init__(input_size, hidden_size)
+        self.affine = initialize(nn.Linear(input_size, hidden_size), "lecun")
 
     def forward(
         self,
-        x: Float[Tensor, "batch steps inputs"],
+        x: Float[Tensor, "batch steps input_size"],
         state: State | None = None,
         lengths: Int[Tensor, " batch"] | None = None,
-    ) -> tuple[Float[Tensor, "batch steps width"], State]:
-        self.check(x, lengths)
-        return without_padding(self.affine(x), lengths), ()
+    ) -> tuple[Float[Tensor, "batch steps hidden_size"], State]:
+        self.check_input(x, lengths)
+        return zero_padding(self.affine(x), lengths), ()
 
-    def initial(self, batch: int, like: Tensor) -> State:
+    def initial_state(self, batch: int, like: Tensor) -> State:
         return ()
 
 
-def deep(
-    layer: Callable[[int, int], Recurrent],
-    inputs: int,
-    width: int,
-    depth: int,
+def residual_stack(
+    cell_class: Callable[[int, int], Recurrent],
+    input_size: int,
+    hidden_size: int,
+    num_layers: int,
     dropout: float = 0.0,
 ) -> Stacked:
-    """An affine map to the width, and `depth` blocks of fresh layers."""
-    blocks = [ResidualBlock(layer(width, width), dropout) for _ in range(depth)]
-    return Stacked([Projection(inputs, width), *blocks])
+    """An affine map to hidden_size features, then num_layers residual blocks of new layers."""
+    layers = (cell_class(hidden_size, hidden_size) for _ in range(num_layers))
+    blocks = [ResidualBlock(layer, dropout) for layer in layers]
+    return Stacked([Projection(input_size, hidden_size), *blocks])
 
 
 def example() -> tuple[SequenceClassifier, Tensor]:
-    """Two LRU blocks of eight units that read six steps and answer with three classes."""
-    return SequenceClassifier(deep(LRU, 4, 8, depth=2, dropout=0.1), 3), torch.randn(5, 6, 4)
+    """A classifier of six steps into three classes, with two LRU blocks of eight units."""
+    stack = residual_stack(LRU, 4, 8, num_layers=2, dropout=0.1)
+    return SequenceClassifier(stack, 3), torch.randn(5, 6, 4)

@@ -1,12 +1,12 @@
-"""Selective state space: Mamba's recurrence, which chooses by its input what to keep.
+"""Selective state space model: Mamba's recurrence, whose input decides what to keep.
 
     u_t = SiLU(W x_t + w),   Δ_t = softplus(P u_t + p),   b_t = B u_t,   c_t = C u_t
     H_t = exp(Δ_t A) ⊙ H_{t-1} + (Δ_t ⊙ u_t) b_tᵀ,   A < 0
     y_t = (H_t c_t + d ⊙ u_t) ⊙ SiLU(G x_t + g)
 
-Every unit has N states; a small Δ_t passes over the input and keeps the state, a large one forgets
-and takes it in. A = -exp(log A) < 0, so 0 < exp(Δ A) < 1 always. It starts with A_n = -n and with Δ
-from 0.001 to 0.1. Mamba's short convolution in front of the recurrence is left out.
+Every unit has N states. A small Δ_t ignores the input and keeps the state; a large Δ_t forgets the
+state and takes the input. A = -exp(log A) < 0, so 0 < exp(Δ A) < 1. Initially A_n = -n and Δ lies
+between 0.001 and 0.1. Mamba's short convolution before the recurrence is left out.
 
 Gu and Dao (2023), "Mamba: linear-time sequence modeling with selective state spaces".
 Notes: L "RNN: Training" (Mamba).
@@ -23,36 +23,55 @@ from chainrule.models.recurrent.sequence_classifier import SequenceClassifier
 from chainrule.nn.initialization import initialize
 from chainrule.nn.scan import scan
 
-FINEST, COARSEST = 1e-3, 1e-1  # Δ at the start
+MIN_DELTA, MAX_DELTA = 1e-3, 1e-1  # range of the initial Δ
 
 
 class Selective(Recurrent):
-    """m units with N states each."""
+    """Selective state space model, the recurrence of Mamba.
 
-    def __init__(self, inputs: int, width: int, per_unit: int = 8):
-        super().__init__(inputs, width, ((width, per_unit),))
-        self.input = initialize(nn.Linear(inputs, width), "lecun")
-        self.gate = initialize(nn.Linear(inputs, width), "lecun")
-        self.step = initialize(nn.Linear(width, width), "normal")
-        self.write = initialize(nn.Linear(width, per_unit, bias=False), "lecun")
-        self.read = initialize(nn.Linear(width, per_unit, bias=False), "lecun")
-        n = torch.arange(1.0, per_unit + 1)
-        self.log_A = nn.Parameter(n.log().expand(width, per_unit).clone())
-        self.d = nn.Parameter(torch.ones(width))
+        u_t = SiLU(W x_t + w),   Δ_t = softplus(P u_t + p),   b_t = B u_t,   c_t = C u_t
+        H_t = exp(Δ_t A) ⊙ H_{t-1} + (Δ_t ⊙ u_t) b_tᵀ
+        y_t = (H_t c_t + d ⊙ u_t) ⊙ SiLU(G x_t + g)
+
+    The state is H.
+
+    Args:
+        input_size: Features of each step.
+        hidden_size: Number of units and of outputs.
+        state_size: N, states of each unit.
+
+    >>> import torch
+    >>> from chainrule.models.recurrent import Selective
+    >>> outputs, state = Selective(4, 8, state_size=16)(torch.zeros(2, 5, 4))
+    >>> outputs.shape, state.shape
+    (torch.Size([2, 5, 8]), torch.Size([2, 8, 16]))
+    """
+
+    def __init__(self, input_size: int, hidden_size: int, state_size: int = 8):
+        super().__init__(input_size, hidden_size, ((hidden_size, state_size),))
+        self.input = initialize(nn.Linear(input_size, hidden_size), "lecun")
+        self.gate = initialize(nn.Linear(input_size, hidden_size), "lecun")
+        self.delta = initialize(nn.Linear(hidden_size, hidden_size), "normal")
+        self.B = initialize(nn.Linear(hidden_size, state_size, bias=False), "lecun")
+        self.C = initialize(nn.Linear(hidden_size, state_size, bias=False), "lecun")
+        n = torch.arange(1.0, state_size + 1)
+        self.log_A = nn.Parameter(n.log().expand(hidden_size, state_size).clone())
+        self.d = nn.Parameter(torch.ones(hidden_size))
         with torch.no_grad():
-            Δ = torch.empty(width).uniform_(math.log(FINEST), math.log(COARSEST)).exp()
-            self.step.bias.copy_(Δ + torch.log(-torch.expm1(-Δ)))  # softplus⁻¹
+            log_delta = torch.empty(hidden_size).uniform_(math.log(MIN_DELTA), math.log(MAX_DELTA))
+            delta = log_delta.exp()
+            self.delta.bias.copy_(delta + torch.log(-torch.expm1(-delta)))  # softplus⁻¹
 
     def unroll(self, x: Tensor, *state: Tensor) -> tuple[Tensor, tuple[Tensor, ...]]:
         (H,) = state
         u = F.silu(self.input(x))
-        Δ = F.softplus(self.step(u))
-        a = torch.exp(Δ[..., None] * -self.log_A.exp())
-        states = scan(a, (Δ * u)[..., None] * self.write(u)[..., None, :], H)
-        y = (states @ self.read(u)[..., None]).squeeze(-1) + self.d * u
+        delta = F.softplus(self.delta(u))
+        a = torch.exp(delta[..., None] * -self.log_A.exp())
+        states = scan(a, (delta * u)[..., None] * self.B(u)[..., None, :], H)
+        y = (states @ self.C(u)[..., None]).squeeze(-1) + self.d * u
         return y * F.silu(self.gate(x)), (states,)
 
 
 def example() -> tuple[SequenceClassifier, Tensor]:
-    """Eight units of eight states that read six steps and answer with three classes."""
+    """A classifier of six steps into three classes, with eight units of eight states."""
     return SequenceClassifier(Selective(4, 8), 3), torch.randn(5, 6, 4)

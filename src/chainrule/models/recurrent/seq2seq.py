@@ -1,13 +1,13 @@
 """Sequence to sequence: one network reads a sentence, another writes its translation.
 
-    ζ = encoder(x_1 … x_m)                             its last state
-    z_0 = ζ,   z_i = F(z_{i-1}, E y_{i-1})             the decoder
+    ζ = encoder(x_1 … x_m)                             final state of the encoder
+    z_0 = ζ,   z_i = F(z_{i-1}, E y_{i-1})             decoder
     p(y_i | x, y_1 … y_{i-1}) = softmax(W z_i + b)
     p(y | x) = Π_i p(y_i | x, y_1 … y_{i-1})
 
-All that the decoder learns of the sentence is ζ, however long the sentence is. Encoder and decoder
-are networks of the same cell, any of the chapter. In training the decoder is given the true
-y_{i-1} (teacher forcing), so that all steps are computed together. Token 0 is padding.
+ζ is all that the decoder knows of the sentence, however long the sentence is. Encoder and decoder
+are recurrent networks with the same cell. In training the decoder reads the true y_{i-1} (teacher
+forcing), so that all steps are computed together. Token 0 is padding.
 
 Sutskever, Vinyals and Le (2014), NeurIPS; Cho et al. (2014), EMNLP. Notes: J 5.3.
 """
@@ -17,110 +17,113 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from chainrule.errors import InputError
-from chainrule.models.recurrent.layers import network
-from chainrule.models.recurrent.recurrent import Recurrent, State, parts, together
+from chainrule.models.recurrent.layers import recurrent_network
+from chainrule.models.recurrent.recurrent import Recurrent, State, pack_state, state_tensors
 from chainrule.nn.dropout import dropout as dropped
 from chainrule.nn.initialization import initialize
-
-PADDING = 0
+from chainrule.nn.sequences import PADDING, token_lengths, trim_padding
 
 
 class Seq2Seq(nn.Module):
-    """Tokens of one language → tokens of another."""
+    """A recurrent encoder and decoder that translate token sequences.
+
+        z_0 = encoder(x_1 … x_m),   z_i = F(z_{i-1}, E y_{i-1})
+        p(y_i | x, y_1 … y_{i-1}) = softmax(W z_i + b)
+
+    Args:
+        source_vocab_size: Tokens of the source language; token 0 is padding.
+        target_vocab_size: Tokens of the target language; token 0 is padding.
+        cell: Recurrent cell of both networks, a name from `layers.CELLS`.
+        embedding_dim: Size of a token embedding.
+        hidden_size: Units of each layer.
+        num_layers: Layers of each network.
+        dropout: Dropout rate of embeddings, layers and decoder states.
+
+    >>> import torch
+    >>> from chainrule.models.recurrent import Seq2Seq
+    >>> model = Seq2Seq(50, 60, "gru", embedding_dim=8, hidden_size=16)
+    >>> model(torch.tensor([[4, 5, 6]]), torch.tensor([[2, 7]])).shape
+    torch.Size([1, 2, 60])
+    """
 
     def __init__(
         self,
-        source: int,
-        target: int,
+        source_vocab_size: int,
+        target_vocab_size: int,
         cell: str = "gru",
-        embedding: int = 256,
-        width: int = 256,
-        depth: int = 1,
+        embedding_dim: int = 256,
+        hidden_size: int = 256,
+        num_layers: int = 1,
         dropout: float = 0.0,
     ):
         super().__init__()
-        if source < 2 or target < 2 or embedding < 1:
-            raise InputError(
-                "a translator needs two tokens of each language and an embedding, got "
-                f"{source}, {target} and {embedding}"
-            )
-        self.rate = dropout
-        self.source = nn.Embedding(source, embedding, PADDING)
-        self.target = nn.Embedding(target, embedding, PADDING)
-        self.encoder = network(cell, embedding, width, depth, dropout)
-        self.decoder = network(cell, embedding, width, depth, dropout)
-        self.output = initialize(nn.Linear(width, target), "lecun")
+        check_sizes(source_vocab_size, target_vocab_size, embedding_dim)
+        self.dropout = dropout
+        self.source_embedding = nn.Embedding(source_vocab_size, embedding_dim, PADDING)
+        self.target_embedding = nn.Embedding(target_vocab_size, embedding_dim, PADDING)
+        self.encoder = recurrent_network(cell, embedding_dim, hidden_size, num_layers, dropout)
+        self.decoder = recurrent_network(cell, embedding_dim, hidden_size, num_layers, dropout)
+        self.output = initialize(nn.Linear(hidden_size, target_vocab_size), "lecun")
 
     def forward(
-        self, source: Int[Tensor, "batch m"], previous: Int[Tensor, "batch n"]
+        self, source: Int[Tensor, "batch m"], previous: Int[Tensor, "batch n"] | None = None
     ) -> Float[Tensor, "batch n target"]:
-        """Logits of y_1 … y_n, given y_0 … y_{n-1}."""
-        return self.output(self.hidden(source, previous))
+        """Logits of y_1 … y_n, given y_0 … y_{n-1}; `previous` defaults to the source."""
+        return self.output(self.hidden(source, source if previous is None else previous))
 
     def hidden(
         self, source: Int[Tensor, "batch m"], previous: Int[Tensor, "batch n"]
-    ) -> Float[Tensor, "batch n width"]:
-        """z_1 … z_n; steps after a padding token mean nothing."""
-        y = dropped(self.target(previous), self.rate, self.training)
+    ) -> Float[Tensor, "batch n hidden_size"]:
+        """z_1 … z_n, the input of W; undefined after a padding token."""
+        y = dropped(self.target_embedding(previous), self.dropout, self.training)
         z, _ = self.decoder(y, self.encode(source))
-        return dropped(z, self.rate, self.training)
+        return dropped(z, self.dropout, self.training)
 
     def encode(self, source: Int[Tensor, "batch m"]) -> State:
         """ζ, the encoder's state at the end of each sentence."""
-        trimmed = without_empty_steps(source)
-        x = dropped(self.source(trimmed), self.rate, self.training)
-        return final_state(self.encoder, x, lengths_of(trimmed))
+        trimmed = trim_padding(source)
+        x = dropped(self.source_embedding(trimmed), self.dropout, self.training)
+        return final_state(self.encoder, x, token_lengths(trimmed))
 
-    def step(
+    def decode_step(
         self, previous: Int[Tensor, " batch"], state: State
     ) -> tuple[Float[Tensor, "batch target"], State]:
-        """log p of the next token, and the state after the previous one."""
-        z, after = self.decoder(self.target(previous)[:, None], state)
+        """Log-probabilities of the next token, and the state after the previous one."""
+        z, after = self.decoder(self.target_embedding(previous)[:, None], state)
         return self.output(z[:, 0]).log_softmax(-1), after
 
 
-def final_state(
-    network: Recurrent, x: Float[Tensor, "batch steps inputs"], lengths: Int[Tensor, " batch"]
-) -> State:
-    """Each row's state after its last step, read in pieces that end where a row ends.
+def check_sizes(source_vocab_size: int, target_vocab_size: int, embedding_dim: int) -> None:
+    """Raise an error if a translator has too few tokens or no embedding."""
+    if source_vocab_size < 2 or target_vocab_size < 2 or embedding_dim < 1:
+        raise InputError(
+            "expected source_vocab_size and target_vocab_size of at least 2 and embedding_dim of "
+            f"at least 1, got {source_vocab_size}, {target_vocab_size} and {embedding_dim}"
+        )
 
-    torch's kernels take rows of one length; packed rows of several take them ten times as long.
+
+def final_state(
+    network: Recurrent, x: Float[Tensor, "batch steps input_size"], lengths: Int[Tensor, " batch"]
+) -> State:
+    """Each row's state after its last valid step, read in chunks that end where a row ends.
+
+    torch's kernels need ten times as long for packed rows of different lengths.
     """
     state: State | None = None
     kept: tuple[Tensor, ...] = ()
-    done = 0
+    start = 0
     for end in lengths.unique().tolist():
-        _, state = network(x[:, done:end], state)
-        going = [(lengths >= end).view(-1, *[1] * (new.ndim - 1)) for new in parts(state)]
+        _, state = network(x[:, start:end], state)
+        now = state_tensors(state)
+        running = [(lengths >= end).view(-1, *[1] * (new.ndim - 1)) for new in now]
         kept = tuple(
             torch.where(mask, new, old)
-            for mask, new, old in zip(going, parts(state), kept or parts(state), strict=True)
+            for mask, new, old in zip(running, now, kept or now, strict=True)
         )
-        done = end
-    return together(kept)
+        start = end
+    return pack_state(kept)
 
 
-def lengths_of(tokens: Int[Tensor, "batch steps"]) -> Int[Tensor, " batch"]:
-    """Tokens of each row before its padding."""
-    return (tokens != PADDING).sum(1)
-
-
-def without_empty_steps(tokens: Int[Tensor, "batch steps"]) -> Int[Tensor, "batch shorter"]:
-    """The rows up to the end of the longest: the rest is padding."""
-    return tokens[:, : int(lengths_of(tokens).max())]
-
-
-class Fed(nn.Module):
-    """A translator asked for the words of its own source: one input, as the shared tests give."""
-
-    def __init__(self, translator: nn.Module):
-        super().__init__()
-        self.translator = translator
-
-    def forward(self, tokens: Int[Tensor, "batch n"]) -> Float[Tensor, "batch n target"]:
-        return self.translator(tokens, tokens)
-
-
-def example() -> tuple[Fed, Tensor]:
+def example() -> tuple[Seq2Seq, Tensor]:
     """Seven tokens of each language, eight units, and five sentences of six tokens."""
-    return Fed(Seq2Seq(7, 7, "gru", 4, 8)), torch.randint(1, 7, (5, 6))
+    return Seq2Seq(7, 7, "gru", 4, 8), torch.randint(1, 7, (5, 6))

@@ -1,10 +1,10 @@
-"""Text classifier: read the words in their order, then answer from all that was noticed.
+"""Text classifier: word embeddings, a recurrent network, and the maximum over time.
 
     e_t = E x_t,   z_t = F(z_{t-1}, e_t),   y = W max_t z_t + c
 
-F is any recurrent network of the chapter. The greatest output of each unit over the text is taken,
-since the word that decides may stand anywhere; the last output alone has forgotten the beginning of
-a review of 400 words. Token 0 is padding and is not read.
+F is any recurrent network of the chapter. The maximum of each unit over the text finds the decisive
+word wherever it stands; after a review of 400 words, the last output alone has forgotten its
+beginning. Token 0 is padding and is ignored.
 
 Hochreiter and Schmidhuber (1997); the maximum over time: Collobert et al. (2011), JMLR 12.
 Notes: L "RNNs" (word embeddings), L "When to Use Deep Learning" (IMDB).
@@ -15,44 +15,62 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from chainrule.errors import InputError
-from chainrule.models.recurrent.layers import network
-from chainrule.models.recurrent.seq2seq import PADDING, lengths_of, without_empty_steps
+from chainrule.models.recurrent.layers import recurrent_network
 from chainrule.nn.dropout import dropout as dropped
 from chainrule.nn.initialization import initialize
+from chainrule.nn.sequences import PADDING, token_lengths, trim_padding, valid_mask
 
 
 class TextClassifier(nn.Module):
-    """Words → embeddings → a recurrent network → outputs."""
+    """A recurrent classifier of tokenized texts.
+
+        e_t = E x_t,   z_t = F(z_{t-1}, e_t),   y = W max_t z_t + c
+
+    Args:
+        vocab_size: Number of tokens; token 0 is padding.
+        outputs: Number of classes, or of values to predict.
+        cell: Recurrent cell F, a name from `layers.CELLS`.
+        embedding_dim: Size of a word embedding.
+        hidden_size: Number of recurrent units.
+        dropout: Dropout rate of embeddings and features.
+
+    >>> import torch
+    >>> from chainrule.models.recurrent import TextClassifier
+    >>> model = TextClassifier(vocab_size=100, outputs=2, cell="gru")
+    >>> model(torch.tensor([[5, 17, 3], [8, 0, 0]])).shape
+    torch.Size([2, 2])
+    """
 
     def __init__(
         self,
-        words: int,
+        vocab_size: int,
         outputs: int,
         cell: str = "lstm",
-        embedding: int = 64,
-        width: int = 64,
+        embedding_dim: int = 64,
+        hidden_size: int = 64,
         dropout: float = 0.0,
     ):
         super().__init__()
-        if words < 2 or outputs < 1 or embedding < 1:
+        if vocab_size < 2 or outputs < 1 or embedding_dim < 1:
             raise InputError(
-                f"expected words, outputs and an embedding, got {words}, {outputs} and {embedding}"
+                "expected vocab_size of at least 2, outputs and embedding_dim of at least 1, got "
+                f"{vocab_size}, {outputs} and {embedding_dim}"
             )
-        self.rate = dropout
-        self.embedding = nn.Embedding(words, embedding, PADDING)
+        self.dropout = dropout
+        self.embedding = nn.Embedding(vocab_size, embedding_dim, PADDING)
         with torch.no_grad():
             self.embedding.weight.mul_(0.1)
-        self.network = network(cell, embedding, width)
-        self.output = initialize(nn.Linear(width, outputs), "lecun")
+        self.network = recurrent_network(cell, embedding_dim, hidden_size)
+        self.output = initialize(nn.Linear(hidden_size, outputs), "lecun")
 
     def forward(self, tokens: Int[Tensor, "batch length"]) -> Float[Tensor, "batch outputs"]:
-        trimmed = without_empty_steps(tokens)
-        lengths = lengths_of(trimmed).clamp(min=1)
-        e = dropped(self.embedding(trimmed), self.rate, self.training)
-        z, _ = self.network(e)  # what it reads behind the end of a text is not looked at
-        behind = torch.arange(z.shape[1], device=z.device) >= lengths[:, None]
-        noticed = z.masked_fill(behind[:, :, None], -torch.inf).amax(1)
-        return self.output(dropped(noticed, self.rate, self.training))
+        trimmed = trim_padding(tokens)
+        lengths = token_lengths(trimmed).clamp(min=1)
+        e = dropped(self.embedding(trimmed), self.dropout, self.training)
+        z, _ = self.network(e)  # outputs at padding are masked below
+        padding = ~valid_mask(lengths, z.shape[1])
+        features = z.masked_fill(padding[:, :, None], -torch.inf).amax(1)
+        return self.output(dropped(features, self.dropout, self.training))
 
 
 def example() -> tuple[TextClassifier, Tensor]:

@@ -1,9 +1,9 @@
-"""Double deep Q-learning: one network chooses the action, the other says what it is worth.
+"""Double deep Q-learning: the online network chooses the action, the target network values it.
 
     y = r + γ (1 - terminated) Q⁻(s', argmax_a' Q(s', a'))
 
-The maximum over noisy values lies above the value of the maximum, so deep Q-learning promises
-itself too much. Two networks seldom err upwards on the same action.
+The maximum over noisy values exceeds the true maximum on average, so deep Q-learning overestimates
+Q. Two networks rarely overestimate the same action.
 
 Van Hasselt, Guez and Silver (2016), AAAI. Notes: A 4.
 """
@@ -13,20 +13,34 @@ from jaxtyping import Float
 from torch import Tensor
 
 from chainrule.models.feedforward.mlp import MLP
-from chainrule.models.reinforcement.dqn import DQN, Batch, bootstrapped, chosen
+from chainrule.models.reinforcement.dqn import DQN, Batch, q_of_action, td_target
 
 
 class DoubleDQN(DQN):
-    """Deep Q-learning with another target."""
+    """Deep Q-learning whose target does not overestimate.
+
+        y = r + γ (1 - terminated) Q⁻(s', argmax_a' Q(s', a'))
+        ℓ = ½ (Q(s, a) - y)²
+
+    Args:
+        network: Maps observations to one value per action.
+        target_network: Q⁻; a copy of `network` by default.
+
+    >>> import torch
+    >>> from chainrule.models.feedforward import MLP
+    >>> from chainrule.models.reinforcement import DoubleDQN
+    >>> DoubleDQN(MLP(4, [16], 2))(torch.zeros(5, 4)).shape
+    torch.Size([5, 2])
+    """
 
     @torch.no_grad()
     def targets(self, batch: Batch, discount: float) -> Float[Tensor, "*batch"]:
         """r + γ (1 - terminated) Q⁻(s', argmax_a' Q(s', a'))."""
-        action = self(batch.following).argmax(-1)
-        value = chosen(self.older(batch.following), action)
-        return bootstrapped(batch.reward, batch.terminated, value, discount)
+        action = self(batch.next_observation).argmax(-1)
+        value = q_of_action(self.target_network(batch.next_observation), action)
+        return td_target(batch.reward, batch.terminated, value, discount)
 
 
 def example() -> tuple[DoubleDQN, Tensor]:
-    """A network for four numbers and two actions, and five observations."""
+    """A network for four features and two actions, and five observations."""
     return DoubleDQN(MLP(4, [16], 2)), torch.randn(5, 4)

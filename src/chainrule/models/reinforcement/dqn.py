@@ -1,12 +1,12 @@
-"""Deep Q-learning: a network learns the value of every action from remembered steps.
+"""Deep Q-learning: a network learns the value of every action from a replay buffer.
 
     y = r + γ (1 - terminated) max_a' Q⁻(s', a')       target, from an older copy Q⁻ of the network
-    ℓ = ½ (Q(s, a) - y)²                               over a batch drawn from the replay memory
+    ℓ = ½ (Q(s, a) - y)²                               over a batch drawn from the replay buffer
     a = argmax_a Q(s, a), with probability ε at random
 
-Without the memory successive steps resemble each other; without the older copy each update would
-move its own target. An episode cut off by the clock still has a future: only termination ends it.
-The paper clips the error to [-1, 1]; here the loss is the square.
+The buffer breaks the correlation of successive steps; the target network keeps the targets from
+moving with every update. An episode cut off by a time limit still has a future: only termination
+ends it. The paper clips the error to [-1, 1]; here the loss is the square.
 
 Mnih et al. (2015), Nature 518. Notes: A 4.
 """
@@ -23,12 +23,29 @@ from chainrule.models.feedforward.mlp import MLP
 
 
 class DQN(nn.Module):
-    """Any network with one output per action, and the older copy that its targets come from."""
+    """Deep Q-network: a value network and the target network its targets come from.
 
-    def __init__(self, network: nn.Module, older: nn.Module | None = None):
+        y = r + γ (1 - terminated) max_a' Q⁻(s', a')
+        ℓ = ½ (Q(s, a) - y)²
+
+    Args:
+        network: Maps observations to one value per action.
+        target_network: Q⁻; a copy of `network` by default.
+
+    >>> import torch
+    >>> from chainrule.models.feedforward import MLP
+    >>> from chainrule.models.reinforcement import DQN
+    >>> dqn = DQN(MLP(4, [16], 2))
+    >>> dqn(torch.zeros(5, 4)).shape
+    torch.Size([5, 2])
+    >>> dqn.update_target()  # Q⁻ ← Q
+    """
+
+    def __init__(self, network: nn.Module, target_network: nn.Module | None = None):
         super().__init__()
         self.network = network
-        self.older = (copy.deepcopy(network) if older is None else older).requires_grad_(False)
+        target = copy.deepcopy(network) if target_network is None else target_network
+        self.target_network = target.requires_grad_(False)
 
     def forward(self, x: Float[Tensor, "*batch n"]) -> Float[Tensor, "*batch actions"]:
         """Q(s, ·)."""
@@ -37,83 +54,114 @@ class DQN(nn.Module):
     @torch.no_grad()
     def targets(self, batch: "Batch", discount: float) -> Float[Tensor, "*batch"]:
         """r + γ (1 - terminated) max_a' Q⁻(s', a')."""
-        value = self.older(batch.following).amax(-1)
-        return bootstrapped(batch.reward, batch.terminated, value, discount)
+        value = self.target_network(batch.next_observation).amax(-1)
+        return td_target(batch.reward, batch.terminated, value, discount)
 
     def losses(self, batch: "Batch", discount: float) -> Float[Tensor, "*batch"]:
-        """½ (Q(s, a) - y)², one value per remembered step."""
+        """½ (Q(s, a) - y)², one value per transition."""
         y = self.targets(batch, discount)
-        q = chosen(self(batch.observation), batch.action)
+        q = q_of_action(self(batch.observation), batch.action)
         return 0.5 * (q - y).square()
 
     @torch.no_grad()
-    def follow(self, share: float = 1.0) -> None:
-        """θ⁻ ← θ⁻ + share (θ - θ⁻)."""
-        older: list[Tensor] = list(self.older.parameters())
-        newer: list[Tensor] = list(self.network.parameters())
-        torch._foreach_lerp_(older, newer, share)
+    def update_target(self, rate: float = 1.0) -> None:
+        """θ⁻ ← θ⁻ + rate (θ - θ⁻); a rate of 1 copies the network."""
+        target: list[Tensor] = list(self.target_network.parameters())
+        online: list[Tensor] = list(self.network.parameters())
+        torch._foreach_lerp_(target, online, rate)
 
 
 class Batch(NamedTuple):
-    """Remembered steps (s, a, r, s', terminated)."""
+    """Transitions (s, a, r, s', terminated).
+
+    Args:
+        observation: s.
+        action: a, the index of the action taken.
+        reward: r.
+        next_observation: s'.
+        terminated: Whether s' ends the episode, so that its value is zero.
+
+    >>> import torch
+    >>> from chainrule.models.reinforcement import Batch
+    >>> one = torch.zeros(1)
+    >>> Batch(one[:, None], one.long(), one, one[:, None], one > 0).terminated
+    tensor([False])
+    """
 
     observation: Float[Tensor, "*batch n"]
     action: Int[Tensor, "*batch"]
     reward: Float[Tensor, "*batch"]
-    following: Float[Tensor, "*batch n"]
+    next_observation: Float[Tensor, "*batch n"]
     terminated: Bool[Tensor, "*batch"]
 
 
-class Replay:
-    """The last `capacity` steps of each of several agents; the oldest are overwritten."""
+class ReplayBuffer:
+    """The last `capacity` transitions of each agent, oldest overwritten first.
 
-    def __init__(self, agents: int, capacity: int, observations: int):
-        if min(agents, capacity, observations) < 1:
-            raise InputError("a replay memory needs agents, places and observations")
-        place = (agents, capacity)
-        self.memory = Batch(
-            torch.zeros(*place, observations),
-            torch.zeros(place, dtype=torch.int64),
-            torch.zeros(place),
-            torch.zeros(*place, observations),
-            torch.zeros(place, dtype=torch.bool),
+    Args:
+        num_agents: Agents, each with its own transitions.
+        capacity: Transitions kept for each agent.
+        observation_size: Features of an observation.
+
+    >>> import torch
+    >>> from chainrule.models.reinforcement import Batch, ReplayBuffer
+    >>> buffer = ReplayBuffer(num_agents=1, capacity=100, observation_size=4)
+    >>> x, zero = torch.zeros(1, 3, 4), torch.zeros(1, 3)
+    >>> buffer.add(Batch(x, zero.long(), zero, x, zero > 0))
+    >>> len(buffer), buffer.sample(2, torch.Generator()).reward.shape
+    (3, torch.Size([1, 2]))
+    """
+
+    def __init__(self, num_agents: int, capacity: int, observation_size: int):
+        if min(num_agents, capacity, observation_size) < 1:
+            raise InputError(
+                "num_agents, capacity and observation_size of a replay buffer must be at least 1, "
+                f"got {num_agents}, {capacity} and {observation_size}"
+            )
+        shape = (num_agents, capacity)
+        self.storage = Batch(
+            torch.zeros(*shape, observation_size),
+            torch.zeros(shape, dtype=torch.int64),
+            torch.zeros(shape),
+            torch.zeros(*shape, observation_size),
+            torch.zeros(shape, dtype=torch.bool),
         )
-        self.flat = [t.flatten(0, 1) for t in self.memory]  # the same storage
-        self.offset = torch.arange(agents)[:, None] * capacity
+        self.flat = [t.flatten(0, 1) for t in self.storage]  # views of the storage
+        self.offset = torch.arange(num_agents)[:, None] * capacity
         self.seen = 0
 
     def __len__(self) -> int:
-        return min(self.seen, self.memory.action.shape[1])
+        return min(self.seen, self.storage.action.shape[1])
 
-    def add(self, steps: Batch) -> None:
-        """Remember (agents, copies) steps."""
-        capacity, number = self.memory.action.shape[1], steps.action.shape[1]
-        places = (self.seen + torch.arange(number)) % capacity
-        for memory, new in zip(self.memory, steps, strict=True):
-            memory[:, places] = new
+    def add(self, transitions: Batch) -> None:
+        """Store transitions of shape (num_agents, number)."""
+        capacity, number = self.storage.action.shape[1], transitions.action.shape[1]
+        positions = (self.seen + torch.arange(number)) % capacity
+        for stored, new in zip(self.storage, transitions, strict=True):
+            stored[:, positions] = new
         self.seen += number
 
-    def sample(self, size: int, generator: torch.Generator) -> Batch:
-        """(agents, size) steps, each equally likely."""
-        agents = len(self.offset)
-        drawn = torch.randint(len(self), (agents, size), generator=generator)
+    def sample(self, batch_size: int, generator: torch.Generator) -> Batch:
+        """(num_agents, batch_size) transitions, drawn uniformly with replacement."""
+        num_agents = len(self.offset)
+        drawn = torch.randint(len(self), (num_agents, batch_size), generator=generator)
         rows = (drawn + self.offset).flatten()
         found = (t.index_select(0, rows) for t in self.flat)
-        return Batch(*(t.unflatten(0, (agents, size)) for t in found))
+        return Batch(*(t.unflatten(0, (num_agents, batch_size)) for t in found))
 
     def state(self) -> dict[str, Tensor]:
-        """What is remembered."""
-        filled = {k: t[:, : len(self)] for k, t in self.memory._asdict().items()}
+        """The contents, for a checkpoint."""
+        filled = {k: t[:, : len(self)] for k, t in self.storage._asdict().items()}
         return filled | {"seen": torch.tensor(self.seen)}
 
     def restore(self, state: dict[str, Tensor]) -> None:
-        """Remember what was saved."""
+        """Continue from a saved state."""
         self.seen = int(state["seen"])
-        for name, memory in self.memory._asdict().items():
-            memory[:, : len(self)] = state[name]
+        for name, stored in self.storage._asdict().items():
+            stored[:, : len(self)] = state[name]
 
 
-def bootstrapped(
+def td_target(
     reward: Float[Tensor, "*batch"],
     terminated: Bool[Tensor, "*batch"],
     value: Float[Tensor, "*batch"],
@@ -123,13 +171,13 @@ def bootstrapped(
     return reward + discount * value.masked_fill(terminated, 0.0)
 
 
-def chosen(
+def q_of_action(
     q: Float[Tensor, "*batch actions"], action: Int[Tensor, "*batch"]
 ) -> Float[Tensor, "*batch"]:
-    """Q(s, a) of the actions taken."""
+    """Q(s, a) of the given actions."""
     return q.gather(-1, action[..., None])[..., 0]
 
 
 def example() -> tuple[DQN, Tensor]:
-    """A network for four numbers and two actions, and five observations."""
+    """A network for four features and two actions, and five observations."""
     return DQN(MLP(4, [16], 2)), torch.randn(5, 4)

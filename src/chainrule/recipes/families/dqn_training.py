@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from chainrule.environments.environment import Environments
 from chainrule.learning.optimizers import optimizer
 from chainrule.learning.schedules import schedule
-from chainrule.models.reinforcement.dqn import DQN, Batch, Replay
+from chainrule.models.reinforcement.dqn import DQN, Batch, ReplayBuffer
 from chainrule.models.reinforcement.mdp import explore
 from chainrule.recipes.families.dqn_settings import METHODS, DQNSettings
 from chainrule.training import Record, checkpoint
@@ -48,7 +48,7 @@ class StackedNetworks(Stack):
 class DQNState(State):
     """Everything that the next step needs."""
 
-    memory: Replay = field(kw_only=True)
+    memory: ReplayBuffer = field(kw_only=True)
     worlds: Environments = field(kw_only=True)
     earned: Tensor = field(kw_only=True)
     finished: list[float] = field(default_factory=list)
@@ -143,7 +143,7 @@ def initial_state(networks: Sequence[nn.Module], make: Make, settings: DQNSettin
     return DQNState(
         dqn,
         optimizer("adam", dqn.network.parameters(), settings.learning_rate),
-        memory=Replay(agents, settings.memory, worlds.observation.shape[1]),
+        memory=ReplayBuffer(agents, settings.memory, worlds.observation.shape[1]),
         worlds=worlds,
         earned=torch.zeros(agents * settings.copies),
         rules=[EarlyStopping() for _ in networks],
@@ -185,7 +185,7 @@ def update(state: DQNState, settings: DQNSettings, number: int, generator: torch
     state.total_loss += losses.detach().mean().item()
     state.examples += 1
     if (number + 1) % settings.follow_every == 0:
-        state.dqn.follow()
+        state.dqn.update_target()
 
 
 def report(state: DQNState, make: Make, settings: DQNSettings) -> Record:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import torch
 from torch import Tensor
 
-from chainrule.environments.grid_world import MAP, WAYS, GridWorld
+from chainrule.environments.grid_world import DIRECTIONS, MAP, GridWorld
 from chainrule.models.reinforcement.mdp import MDP, greedy
 from chainrule.runs.recipe import BaseRecipe, DataSummary, only_gradients
 
@@ -38,7 +38,9 @@ class GridWorldRecipe(BaseRecipe):
         return self.world()
 
     def summarize(self, data: GridWorld) -> DataSummary:
-        return DataSummary((data.states,), tuple(WAYS), examples={"states": data.states})
+        return DataSummary(
+            (data.num_states,), tuple(DIRECTIONS), examples={"states": data.num_states}
+        )
 
 
 def quality(world: GridWorld, Q: Tensor, best: Tensor) -> dict[str, float]:

@@ -21,7 +21,7 @@ from chainrule.data.splits import Splits
 from chainrule.errors import InputError
 from chainrule.learning.metrics import Metric
 from chainrule.learning.tasks import Task
-from chainrule.models.recurrent.layers import kind, network
+from chainrule.models.recurrent.layers import cell_class, recurrent_network
 from chainrule.models.recurrent.recurrent import Recurrent
 from chainrule.runs.recipe import EVERYTHING, SPLITS, BaseRecipe, DataSummary, Metrics, Predictions
 from chainrule.training import Progress, Record, Settings, evaluate, iterate
@@ -58,7 +58,7 @@ class MemoryTaskRecipe(BaseRecipe):
 
     def __post_init__(self) -> None:
         for cell in self.cells:
-            kind(cell)
+            cell_class(cell)
         if not self.cells or not self.lengths or min(self.hidden_size, self.num_layers) < 1:
             raise InputError(
                 "expected at least one of `cells` and `lengths`, a `hidden_size` and `num_layers` "
@@ -91,7 +91,7 @@ class MemoryTaskRecipe(BaseRecipe):
         networks = nn.ModuleDict()
         for cell, length in self.grid():
             torch.manual_seed(self.seed)
-            layer = network(cell, summary.shape[1], self.hidden_size, self.num_layers)
+            layer = recurrent_network(cell, summary.shape[1], self.hidden_size, self.num_layers)
             networks[name(cell, length)] = self.with_head(layer, summary.outputs)
         return networks
 

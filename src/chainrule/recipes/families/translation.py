@@ -215,7 +215,7 @@ def translate(
     found = [""] * len(source)
     for rows in lengths(source).argsort(stable=True).split(AT_ONCE):
         ends = Ends(BEGIN, END, 2 * int(lengths(source[rows]).max()) + LONGER)
-        state, step = model.encode(source[rows]), spoken(model.step)  # type: ignore[operator, arg-type]
+        state, step = model.encode(source[rows]), spoken(model.decode_step)  # type: ignore[operator, arg-type]
         if beam == 1:
             written = greedy(step, state, len(rows), ends)
         else:

@@ -14,7 +14,7 @@ from torch import nn
 
 from chainrule.data.datasets import nyse
 from chainrule.data.splits import Splits
-from chainrule.models.recurrent.layers import layer
+from chainrule.models.recurrent.layers import recurrent_layer
 from chainrule.models.recurrent.sequence_classifier import SequenceClassifier
 from chainrule.recipes.families.forecasting import forecast_figures, persistence
 from chainrule.runs.recipe import BaseRecipe, DataSummary, Metrics, Predictions, Published
@@ -45,7 +45,7 @@ class Recipe(BaseRecipe):
         return nyse.load(folder, self.seed)
 
     def model(self, summary: DataSummary) -> nn.Module:
-        return SequenceClassifier(layer(self.cell, summary.shape[1], self.hidden_size), 1)
+        return SequenceClassifier(recurrent_layer(self.cell, summary.shape[1], self.hidden_size), 1)
 
     def baselines(self, data: Splits) -> dict[str, Metrics]:
         return {"yesterday's volume": persistence(data)}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from chainrule.environments.grid_world import WAYS, GridWorld
+from chainrule.environments.grid_world import DIRECTIONS, GridWorld
 from chainrule.models.reinforcement import policy_iteration, value_iteration
 from chainrule.models.reinforcement.value_iteration import ValueIteration
 from chainrule.recipes.families.grid_world import GridWorldRecipe, drawn_world, optimum, quality
@@ -36,7 +36,7 @@ class Recipe(GridWorldRecipe):
     """What the policy may lose in any cell, at most."""
 
     def model(self, summary: DataSummary) -> ValueIteration:
-        return ValueIteration(summary.inputs, len(WAYS))
+        return ValueIteration(summary.inputs, len(DIRECTIONS))
 
     def fit(
         self, model: ValueIteration, data: GridWorld, folder: Path | None, device: str

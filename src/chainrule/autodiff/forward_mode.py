@@ -1,0 +1,48 @@
+"""Forward mode: the derivative of all outputs along one direction, in one forward sweep.
+
+    any function     ∂f(x) v = d/dε f(x + ε v)  at ε = 0
+    dense network    ż_l = Ẇ_l h_{l-1} + W_l ḣ_{l-1} + ḃ_l,   ḣ_l = φ'(z_l) ⊙ ż_l,   ḣ_0 = ẋ
+
+`tangents` is the recursion written out, `directional_derivative` leaves it to torch. A full
+Jacobian takes one sweep per input; reverse mode (`backpropagation`) takes one per output.
+
+Wengert (1964), Communications of the ACM 7.
+Notes: J 3.1, L "Backprop as Reverse-Mode Differentiation".
+"""
+
+import warnings
+from collections.abc import Callable, Sequence
+
+from jaxtyping import Float
+from torch import Tensor
+from torch.func import jvp
+
+from chainrule.autodiff.backpropagation import ACTIVATIONS, Layer, forward
+
+
+def tangents(
+    layers: Sequence[Layer],
+    x: Float[Tensor, "batch n"],
+    directions: Sequence[Layer],
+    x_direction: Float[Tensor, "batch n"],
+    activation: str,
+) -> Float[Tensor, "batch outputs"]:
+    """ḟ, the derivative of the outputs along (Ẇ_1, ḃ_1, …, Ẇ_L, ḃ_L, ẋ)."""
+    z, h = forward(layers, x, activation)
+    _, derivative = ACTIVATIONS[activation]
+    h_dot = x_direction
+    for (W, _), (W_dot, b_dot), z_l, h_l in zip(layers, directions, z, h, strict=True):
+        z_dot = h_l @ W_dot.T + h_dot @ W.T + b_dot
+        h_dot = derivative(z_l) * z_dot
+    return z_dot
+
+
+def directional_derivative(
+    f: Callable[[Tensor], Tensor], x: Tensor, v: Tensor
+) -> tuple[Tensor, Tensor]:
+    """f(x) and ∂f(x) v."""
+    with warnings.catch_warnings():
+        # torch compiles its forward-mode rules on first use with a function it has deprecated.
+        warnings.filterwarnings("ignore", "`torch.jit.script`", DeprecationWarning)
+        value, derivative = jvp(f, (x,), (v,))[:2]
+    return value, derivative
