@@ -21,15 +21,15 @@ LISTED = 100  # characters of a vocabulary that an error names
 class Writer(Protocol):
     """A language model: it draws tokens that follow a prompt."""
 
-    def write(
+    def generate(
         self,
         prompt: Tensor,
-        number: int,
+        max_new_tokens: int,
         temperature: float = 1.0,
         top_k: int = 0,
         generator: torch.Generator | None = None,
         top_p: float = 1.0,
-        never: Sequence[int] = (),
+        suppress_tokens: Sequence[int] = (),
     ) -> Tensor: ...
 
 
@@ -103,6 +103,6 @@ def written(
     generator = torch.Generator().manual_seed(seed)
     tokens = torch.tensor(vocabulary.encode(prompt))
     never = range(len(vocabulary.special))
-    found = model.write(tokens, length, temperature, top_k, generator, top_p, never)
+    found = model.generate(tokens, length, temperature, top_k, generator, top_p, never)
     space = "" if vocabulary.unit == "character" else " "
     return prompt + space + vocabulary.decode(found.tolist())

@@ -27,7 +27,7 @@ from chainrule.learning.losses import pixel_cross_entropy
 from chainrule.learning.metrics import pixel_accuracy
 from chainrule.learning.span_scores import exact_match, token_f1
 from chainrule.learning.tasks import Objective
-from chainrule.models.attention.bert_questions import BertQuestions
+from chainrule.models.attention.bert_question_answering import BertQuestionAnswering
 from chainrule.recipes.families.bert import ByLength, attention_picture, pieces_of
 from chainrule.recipes.families.fine_tuning import FineTuned
 from chainrule.recipes.families.span_qa import (
@@ -100,7 +100,7 @@ class Recipe(FineTuned):
 
     def model(self, task: Task) -> nn.Module:
         (symbols,) = task.shape
-        return BertQuestions(self.bert(symbols, self.dropout))
+        return BertQuestionAnswering(self.bert(symbols, self.dropout))
 
     def reader(self, model: nn.Module) -> nn.Module:
         return ByLength(Paired(model, SEP), torch.finfo(torch.float32).min)
@@ -140,7 +140,7 @@ class Recipe(FineTuned):
         return {"answers": "\n\n".join(lines)}
 
     def pictures(self, model: nn.Module, data: Splits) -> "dict[str, Figure]":
-        assert isinstance(model, BertQuestions)
+        assert isinstance(model, BertQuestionAnswering)
         return {"attention": attention_picture(model.bert, pieces_of(data), SHOWN)}
 
     def answer_texts(

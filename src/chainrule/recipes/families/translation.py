@@ -27,7 +27,7 @@ from chainrule.data.text.vocabulary import BEGIN, END, PADDING, UNKNOWN
 from chainrule.errors import InputError
 from chainrule.learning.bleu import bleu, check_installed
 from chainrule.learning.tasks import Objective
-from chainrule.nn.decoding import Ends, beam_search, greedy
+from chainrule.nn.decoding import DecodingConfig, beam_search, greedy
 from chainrule.runs.recipe import SPLITS, Experiment, Facts, Figures, Task
 from chainrule.training import Progress, Settings, evaluate, fit
 
@@ -62,7 +62,7 @@ class Translating(Settings, Experiment[nn.Module, Captions]):
 
     @abstractmethod
     def model(self, task: Task) -> nn.Module:
-        """A translator with `hidden`, `output`, `encode` and `step`."""
+        """A translator with `hidden`, `output`, `encode` and `decode_step`."""
 
     def data(self, folder: Path | None) -> Captions:
         check_installed()
@@ -216,8 +216,8 @@ def translate(
     model.eval()
     found = [""] * len(source)
     for rows in lengths(source).argsort(stable=True).split(AT_ONCE):
-        ends = Ends(BEGIN, END, 2 * int(lengths(source[rows]).max()) + LONGER)
-        state, step = model.encode(source[rows]), spoken(model.step)  # type: ignore[operator, arg-type]
+        ends = DecodingConfig(BEGIN, END, 2 * int(lengths(source[rows]).max()) + LONGER)
+        state, step = model.encode(source[rows]), spoken(model.decode_step)  # type: ignore[operator, arg-type]
         if beam == 1:
             written = greedy(step, state, len(rows), ends)
         else:
