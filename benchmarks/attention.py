@@ -32,16 +32,16 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from chainrule import pretrained
 from chainrule.learning.tasks import Objective
 from chainrule.models.attention import GPT, LinearAttention, WindowedAttention
-from chainrule.models.attention.gpt import load_published
 from chainrule.nn.attention import SelfAttention
 from chainrule.training import Settings, fit
 
 SIDE = 2048  # of the matrices whose product is the peak
 SYMBOLS, CONTEXT, WIDTH, DEPTH, HEADS, BATCH = 65, 64, 128, 4, 4, 12
 RATE, DECAY, CLIP = 1e-3, 0.1, 1.0
-LAYER = {"width": 128, "heads": 4}
+LAYER = {"hidden_size": 128, "num_heads": 4}
 WINDOW = 64
 
 
@@ -196,11 +196,11 @@ def training(steps: int, rounds: int, compile: bool) -> dict[str, Any]:
         print(f"step: {row['name']:<32}{row['step_ms']:8.1f} ms{row['ratio']:7.2f} ×")
     return {
         "setting": {
-            "depth": DEPTH,
-            "heads": HEADS,
-            "width": WIDTH,
-            "context": CONTEXT,
-            "batch": BATCH,
+            "num_layers": DEPTH,
+            "num_heads": HEADS,
+            "hidden_size": WIDTH,
+            "context_length": CONTEXT,
+            "batch_size": BATCH,
         },
         "parameters": sizes.pop(),
         "gflop": round(work / 1e9, 2),
@@ -241,18 +241,18 @@ def writing(sizes: dict[str, int], tokens: int, rounds: int) -> dict[str, Any]:
     transformers.logging.set_verbosity_error()
     torch.manual_seed(0)
     config = transformers.GPT2Config(
-        vocab_size=sizes["symbols"],
-        n_positions=sizes["context"],
-        n_embd=sizes["width"],
-        n_layer=sizes["depth"],
-        n_head=sizes["heads"],
+        vocab_size=sizes["vocab_size"],
+        n_positions=sizes["context_length"],
+        n_embd=sizes["hidden_size"],
+        n_layer=sizes["num_layers"],
+        n_head=sizes["num_heads"],
         bos_token_id=0,
         eos_token_id=0,
     )
     theirs = transformers.GPT2LMHeadModel(config).eval()
     ours = GPT.gpt2(**sizes).eval()
-    load_published(ours, theirs.state_dict())
-    prompt = torch.randint(sizes["symbols"], (8,))
+    pretrained.load(ours, theirs.state_dict())
+    prompt = torch.randint(sizes["vocab_size"], (8,))
 
     def by_transformers() -> list[int]:
         written = theirs.generate(
@@ -266,7 +266,7 @@ def writing(sizes: dict[str, int], tokens: int, rounds: int) -> dict[str, Any]:
         return written[0, len(prompt) :].tolist()
 
     def by_chainrule() -> list[int]:
-        return ours.write(prompt, tokens, temperature=0.0).tolist()
+        return ours.generate(prompt, tokens, temperature=0.0).tolist()
 
     writers = {"chainrule": by_chainrule, "transformers": by_transformers}
     best, texts = dict.fromkeys(writers, math.inf), {}
@@ -284,9 +284,8 @@ def writing(sizes: dict[str, int], tokens: int, rounds: int) -> dict[str, Any]:
         for name, seconds in sorted(best.items(), key=lambda pair: pair[1])
     ]
     for row in rows:
-        print(
-            f"writing, width {sizes['width']}: {row['name']:<16}{row['tokens_per_second']:9.1f} / s"
-        )
+        speed = f"{row['name']:<16}{row['tokens_per_second']:9.1f} / s"
+        print(f"writing, width {sizes['hidden_size']}: {speed}")
     if texts["chainrule"] != texts["transformers"]:
         sys.exit("the two libraries wrote different texts; their speeds cannot be compared")
     return {"setting": sizes, "tokens": tokens, "rows": rows}
@@ -299,13 +298,13 @@ def by_length(lengths: list[int], rounds: int) -> list[dict[str, Any]]:
     """Milliseconds of a layer forward and backward."""
     layers: dict[str, nn.Module] = {
         "full": SelfAttention(**LAYER),
-        f"window of {WINDOW}, 1 global": WindowedAttention(**LAYER, window=WINDOW, everywhere=1),
+        f"window of {WINDOW}, 1 global": WindowedAttention(**LAYER, window=WINDOW, global_tokens=1),
         "linear": LinearAttention(**LAYER),
         "linear, causal": LinearAttention(**LAYER, causal=True),
     }
     rows = []
     for length in lengths:
-        x = torch.randn(1, length, LAYER["width"])
+        x = torch.randn(1, length, LAYER["hidden_size"])
         best = dict.fromkeys(layers, math.inf)
         for _ in range(rounds + 1):
             for name, layer in layers.items():
@@ -327,8 +326,9 @@ def main() -> None:
     parser.add_argument("--small", action="store_true", help="without GPT-2's 124 million weights")
     parser.add_argument("--out", type=Path, default=Path("benchmarks/speed/attention.json"))
     options = parser.parse_args()
-    small = {"symbols": SYMBOLS, "context": 256, "width": WIDTH, "depth": DEPTH, "heads": HEADS}
-    gpt2 = {"symbols": 50_257, "context": 1024, "width": 768, "depth": 12, "heads": 12}
+    names = "vocab_size", "context_length", "hidden_size", "num_layers", "num_heads"
+    small = dict(zip(names, (SYMBOLS, 256, WIDTH, DEPTH, HEADS), strict=True))
+    gpt2 = dict(zip(names, (50_257, 1024, 768, 12, 12), strict=True))
     models = [small] if options.small else [small, gpt2]
     lengths = [2**k for k in range(8, 31) if 2**k <= options.longest]
     result = {

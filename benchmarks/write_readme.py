@@ -85,7 +85,9 @@ def attention() -> str:
         lines.append(f"| {row['name']} | {row['step_ms']:.1f} | {row['ratio']:.2f} × | {share} |")
     lines += ["", "| writing | by | tokens a second |", "|---|---|---|"]
     for network in result["writing"]:
-        sizes = f"{network['setting']['depth']} layers, width {network['setting']['width']}"
+        sizes = (
+            f"{network['setting']['num_layers']} layers, width {network['setting']['hidden_size']}"
+        )
         lines += [
             f"| {sizes} | {row['name']} | {row['tokens_per_second']:,.0f} |"
             for row in network["rows"]

@@ -26,7 +26,7 @@ MAY_IMPORT = {
     "autodiff": set(),
     "console": set(),
     "plots": {"console"},
-    "models": {"nn", "pretrained"},
+    "models": {"nn"},
     "pretrained": {"nn", "models"},
     "environments": {"models"},
     "training": {"learning", "nn"},

@@ -11,10 +11,10 @@ from chainrule.models.recurrent.bahdanau import Bahdanau
 from chainrule.models.recurrent.language_model import LanguageModel
 from chainrule.models.recurrent.seq2seq import Seq2Seq
 from chainrule.models.recurrent.text_classifier import TextClassifier
-from chainrule.nn.decoding import Ends, greedy
+from chainrule.nn.decoding import DecodingConfig, greedy
 
 CELLS = ["elman", "lstm", "gru", "mingru", "minlstm", "lru"]
-ENDS = Ends(begin=2, end=3, longest=12)
+ENDS = DecodingConfig(2, 3, max_length=12)
 
 
 def translator(kind: str, seed: int = 0) -> nn.Module:

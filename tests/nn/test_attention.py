@@ -1,4 +1,4 @@
-"""Attention: convex rows, masks, symmetry, and the fused kernel beside the equation."""
+"""Attention: convex rows, masks, symmetry, and the fused kernel against the equation."""
 
 import math
 
@@ -15,10 +15,8 @@ from chainrule.nn.attention import (
     attention,
     attention_maps,
     attention_weights,
-    causal_mask,
-    padding_mask,
-    visible,
 )
+from chainrule.nn.attention_masks import causal_mask, combined_mask, padding_mask
 
 
 def draws(seed: int, queries: int, keys: int, d: int = 4) -> tuple[Tensor, Tensor, Tensor]:
@@ -38,15 +36,15 @@ def test_rows_are_convex_combinations_and_the_fused_kernel_agrees(
     mask = torch.rand(2, 1, queries, k.shape[2]) < 0.7
     A = attention_weights(q, k, mask, causal)
     assert (A >= 0).all()
-    seen = mask & causal_mask(queries, k.shape[2]) if causal else mask
-    assert not A.masked_select(~seen).any()
-    sums = seen.any(-1).expand(A.shape[:3]).double()
+    allowed = mask & causal_mask(queries, k.shape[2]) if causal else mask
+    assert not A.masked_select(~allowed).any()
+    sums = allowed.any(-1).expand(A.shape[:3]).double()
     torch.testing.assert_close(A.sum(-1), sums)
     torch.testing.assert_close(attention(q, k, v, mask, causal), A @ v)
-    assert not A.sum(-1)[~seen.any(-1).expand(A.shape[:3])].any()
+    assert not A.sum(-1)[~allowed.any(-1).expand(A.shape[:3])].any()
 
 
-def test_attention_is_the_sum_that_is_printed() -> None:
+def test_attention_is_the_weighted_sum_of_values() -> None:
     q, k, v = draws(0, 3, 5)
     for i in range(3):
         scores = torch.tensor([float(q[1, 2, i] @ k[1, 2, t]) / math.sqrt(4) for t in range(5)])
@@ -56,7 +54,7 @@ def test_attention_is_the_sum_that_is_printed() -> None:
 
 
 @pytest.mark.parametrize("explicit", [True, False])
-def test_a_row_that_sees_nothing_gives_zeros_and_finite_gradients(explicit: bool) -> None:
+def test_a_query_without_allowed_keys_gives_zeros_and_finite_gradients(explicit: bool) -> None:
     tensors = [t.requires_grad_() for t in draws(1, 3, 5)]
     q, k, v = tensors
     mask = torch.ones(2, 1, 3, 5, dtype=torch.bool)
@@ -79,7 +77,7 @@ def test_self_attention_without_positions_is_equivariant(seed: int, steps: int) 
     torch.testing.assert_close(layer(x[:, order]), layer(x)[:, order])
 
 
-def test_causal_outputs_do_not_know_the_future() -> None:
+def test_causal_outputs_do_not_depend_on_the_future() -> None:
     torch.manual_seed(0)
     layer, x = SelfAttention(6, 2).double(), torch.randn(2, 5, 6, dtype=torch.float64)
     other = torch.cat([x[:, :3], torch.randn(2, 2, 6, dtype=torch.float64)], 1)
@@ -87,15 +85,16 @@ def test_causal_outputs_do_not_know_the_future() -> None:
     assert not torch.allclose(layer(x)[:, :3], layer(other)[:, :3])
 
 
-@pytest.mark.parametrize("pieces", [(5,), (1, 1, 1, 1, 1), (2, 3), (1, 4)])
-def test_a_causal_sequence_may_come_in_pieces(pieces: tuple[int, ...]) -> None:
+@pytest.mark.parametrize("lengths", [(5,), (1, 1, 1, 1, 1), (2, 3), (1, 4)])
+def test_decoding_chunk_by_chunk_gives_the_outputs_of_one_pass(lengths: tuple[int, ...]) -> None:
     torch.manual_seed(0)
     layer, x = SelfAttention(6, 2).double(), torch.randn(2, 5, 6, dtype=torch.float64)
-    found, memory = [], None
-    for piece in x.split(pieces, 1):
-        y, memory = layer.advance(piece, memory)
-        found.append(y)
-    torch.testing.assert_close(torch.cat(found, 1), layer(x, causal=True))
+    outputs, kv_cache = [], None
+    for chunk in x.split(lengths, 1):
+        y, kv_cache = layer.decode_step(chunk, kv_cache)
+        outputs.append(y)
+        assert kv_cache.length == sum(len(t[0]) for t in outputs)
+    torch.testing.assert_close(torch.cat(outputs, 1), layer(x, causal=True))
 
 
 def test_padding_changes_nothing() -> None:
@@ -120,20 +119,20 @@ def test_multi_head_attention_is_torchs() -> None:
     torch.testing.assert_close(attention_maps(own, x)[""], weights)
 
 
-def test_cross_attention_reads_a_sequence_of_another_width() -> None:
+def test_cross_attention_attends_to_vectors_of_another_size() -> None:
     torch.manual_seed(0)
-    layer = CrossAttention(6, 2, source_width=4).double()
+    layer = CrossAttention(6, 2, source_size=4).double()
     x, source = torch.randn(2, 3, 6).double(), torch.randn(2, 5, 4).double()
-    found = layer(x, layer.read(source))
+    found = layer(x, layer.project_source(source))
     order = torch.randperm(5)
-    torch.testing.assert_close(layer(x, layer.read(source[:, order])), found)
+    torch.testing.assert_close(layer(x, layer.project_source(source[:, order])), found)
     q = layer.query(x).view(2, 3, 2, 3).transpose(1, 2)
     k, v = (t.view(2, 5, 2, 3).transpose(1, 2) for t in layer.source(source).chunk(2, -1))
     heads = ((q @ k.mT / math.sqrt(3)).softmax(-1) @ v).transpose(1, 2).flatten(2)
     torch.testing.assert_close(found, layer.output(heads))
 
 
-def test_maps_come_by_name_and_leave_nothing_behind() -> None:
+def test_maps_are_returned_by_name_and_leave_nothing_behind() -> None:
     torch.manual_seed(0)
     model = nn.Sequential(SelfAttention(4, 2), nn.ReLU(), SelfAttention(4, 1)).train()
     x = torch.randn(2, 3, 4)
@@ -144,16 +143,17 @@ def test_maps_come_by_name_and_leave_nothing_behind() -> None:
     }
     assert model.training and not any(A.requires_grad for A in maps.values())
     torch.testing.assert_close(maps["0"].sum(-1), torch.ones(2, 2, 3))
+    assert not any(part._forward_hooks for part in model.modules())
 
 
 @pytest.mark.parametrize("mask", [torch.ones(2, 1, 3, 5), torch.ones(3, 5).bool()])
-def test_a_mask_that_would_mean_something_else_is_refused(mask: Tensor) -> None:
-    """torch's kernel adds one of numbers, and spreads one of two axes over heads and rows."""
+def test_a_mask_of_another_type_or_shape_is_rejected(mask: Tensor) -> None:
+    """torch's kernel would add a float mask to the scores, and broadcast one of two axes."""
     q, k, _ = draws(0, 3, 5)
     with pytest.raises(InputError, match="expected a boolean mask of"):
-        visible(mask, False, q, k)
+        combined_mask(mask, False, q, k)
 
 
-def test_heads_must_share_the_width() -> None:
-    with pytest.raises(InputError, match="a width of 6 and 4 heads"):
+def test_the_hidden_size_must_be_a_multiple_of_the_heads() -> None:
+    with pytest.raises(InputError, match="hidden_size 6 and num_heads 4"):
         SelfAttention(6, 4)

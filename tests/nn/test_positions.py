@@ -1,4 +1,4 @@
-"""Positions: a fixed offset is a rotation, whatever the place."""
+"""Positional encodings: a fixed offset is a rotation, whatever the position."""
 
 import math
 
@@ -21,17 +21,17 @@ def test_the_printed_formula() -> None:
 
 
 @given(st.integers(0, 5000), st.integers(-500, 500), st.integers(1, 8))
-def test_an_offset_is_a_rotation_that_does_not_depend_on_the_place(
+def test_an_offset_is_a_rotation_that_does_not_depend_on_the_position(
     start: int, offset: int, pairs: int
 ) -> None:
-    width, like = 2 * pairs, torch.zeros((), dtype=torch.float64)
-    R = rotation(offset, width)
-    p, moved = (sinusoidal(3, width, t, like) for t in (start, start + offset))
+    size, like = 2 * pairs, torch.zeros((), dtype=torch.float64)
+    R = rotation(offset, size)
+    p, moved = (sinusoidal(3, size, t, like) for t in (start, start + offset))
     torch.testing.assert_close(p @ R.T, moved, rtol=0, atol=1e-9)
-    torch.testing.assert_close(R @ R.T, torch.eye(width, dtype=torch.float64))
+    torch.testing.assert_close(R @ R.T, torch.eye(size, dtype=torch.float64))
 
 
-def test_products_depend_on_the_distance_only() -> None:
+def test_inner_products_depend_on_the_distance_only() -> None:
     p = sinusoidal(50, 16, like=torch.zeros((), dtype=torch.float64))
     G = p @ p.T
     for k in (1, 7, 20):
@@ -46,8 +46,8 @@ def test_later_positions_are_those_of_the_longer_table() -> None:
     assert torch.equal(learned(3, start=4), learned(7)[4:])
 
 
-def test_what_cannot_be_is_refused() -> None:
-    with pytest.raises(InputError, match="even width, got 5"):
+def test_bad_sizes_are_rejected() -> None:
+    with pytest.raises(InputError, match="even hidden_size, got 5"):
         sinusoidal(3, 5)
-    with pytest.raises(InputError, match="8 tokens is longer than the 7 positions"):
+    with pytest.raises(InputError, match="8 tokens is longer than the 7 learned positions"):
         LearnedPositions(7, 4)(4, start=4)

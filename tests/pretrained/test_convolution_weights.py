@@ -1,4 +1,4 @@
-"""Published ResNet weights fit by name and shape; what does not fit is named and nothing changes.
+"""Published ResNet weights fit by name and shape; mismatches are named and nothing is loaded.
 
 The names and shapes are written down here from the paper's table of architectures and torchvision's
 naming, independently of the model.
@@ -11,8 +11,9 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor
 
+from chainrule import pretrained
 from chainrule.errors import InputError
-from chainrule.models.convolution.resnet import ResNet, load_published
+from chainrule.models.convolution import ResNet
 
 BLOCKS = {18: (2, 2, 2, 2), 34: (3, 4, 6, 3), 50: (3, 4, 6, 3)}
 PARAMETERS = {18: 11_689_512, 34: 21_797_672, 50: 25_557_032}
@@ -71,7 +72,7 @@ def test_the_published_names_and_shapes_are_the_models(depth: int) -> None:
 def test_a_file_of_published_weights_is_read(tmp_path: Path, eighteen: dict[str, Tensor]) -> None:
     save_file(eighteen, tmp_path / "resnet18.safetensors")
     model = ResNet.imagenet(18)
-    load_published(model, tmp_path / "resnet18.safetensors")
+    pretrained.load(model, tmp_path / "resnet18.safetensors")
     assert all(torch.equal(t, eighteen[name]) for name, t in model.state_dict().items())
 
 
@@ -81,7 +82,7 @@ def test_the_loaded_network_computes_what_torchs_operations_compute(
     """Figure 3 and table 1 of the paper, by functions and names alone."""
     state, F = eighteen, torch.nn.functional
     model, x = ResNet.imagenet(18).eval(), torch.randn(1, 3, 40, 40)
-    load_published(model, state)
+    pretrained.load(model, state)
 
     def normed(h: Tensor, name: str) -> Tensor:
         mean, variance = state[f"{name}.running_mean"], state[f"{name}.running_var"]
@@ -102,43 +103,45 @@ def test_the_loaded_network_computes_what_torchs_operations_compute(
     torch.testing.assert_close(model(x), expected)
 
 
-def test_another_head_is_left_out_when_asked(eighteen: dict[str, Tensor]) -> None:
+def test_the_head_is_left_out_on_request(eighteen: dict[str, Tensor]) -> None:
     model = ResNet.imagenet(18, classes=10)
     W = model.fc.weight.clone()
     with pytest.raises(InputError, match=r"2 of another shape \(fc.weight \(1000, 512\) instead"):
-        load_published(model, eighteen)
-    load_published(model, eighteen, head=False)
+        pretrained.load(model, eighteen)
+    pretrained.load(model, eighteen, head=False)
     assert torch.equal(model.fc.weight, W)
     name = "layer4.1.conv2.weight"
     assert torch.equal(model.get_parameter(name), eighteen[name])
-    load_published(model, {n: t for n, t in eighteen.items() if not n.startswith("fc")}, head=False)
+    pretrained.load(
+        model, {n: t for n, t in eighteen.items() if not n.startswith("fc")}, head=False
+    )
 
 
-def test_all_misfits_are_reported_and_nothing_is_loaded(eighteen: dict[str, Tensor]) -> None:
+def test_all_mismatches_are_reported_and_nothing_is_loaded(eighteen: dict[str, Tensor]) -> None:
     model = ResNet.imagenet(18)
     before = {name: t.clone() for name, t in model.state_dict().items()}
     wrong = {**eighteen, "head.weight": torch.zeros(3), "bn1.weight": torch.zeros(3)}
     for name in [name for name in wrong if name.startswith("layer1")]:
         del wrong[name]
     with pytest.raises(InputError) as caught:
-        load_published(model, wrong)
+        pretrained.load(model, wrong)
     message = str(caught.value)
     assert "20 missing (layer1.0.conv1.weight, layer1.0.bn1.weight, " in message
-    assert "running_mean, …); 1 extra (head.weight); " in message
-    assert message.endswith("1 of another shape (bn1.weight (3,) instead of (64,))")
+    assert "running_mean, …); 1 unexpected (head.weight); " in message
+    assert "1 of another shape (bn1.weight (3,) instead of (64,))" in message
     assert all(torch.equal(t, before[name]) for name, t in model.state_dict().items())
 
 
-def test_counters_of_batches_may_be_missing(eighteen: dict[str, Tensor]) -> None:
+def test_batch_counters_may_be_missing(eighteen: dict[str, Tensor]) -> None:
     model = ResNet.imagenet(18)
-    load_published(model, {n: t for n, t in eighteen.items() if not n.endswith("tracked")})
+    pretrained.load(model, {n: t for n, t in eighteen.items() if not n.endswith("tracked")})
     assert torch.equal(model.get_buffer("bn1.running_var"), eighteen["bn1.running_var"])
 
 
-def test_what_is_no_file_of_weights_is_refused(tmp_path: Path) -> None:
+def test_other_files_are_rejected(tmp_path: Path) -> None:
     model = ResNet.cifar(8, 2)
     with pytest.raises(InputError, match=r"cannot read .*No such file"):
-        load_published(model, tmp_path / "none.safetensors")
+        pretrained.load(model, tmp_path / "none.safetensors")
     (tmp_path / "bad.safetensors").write_bytes(b"\x80\x02}q\x00.")
     with pytest.raises(InputError, match="is not a safetensors file"):
-        load_published(model, tmp_path / "bad.safetensors")
+        pretrained.load(model, tmp_path / "bad.safetensors")

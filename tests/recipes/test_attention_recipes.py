@@ -260,8 +260,7 @@ def test_alignments_skip_what_was_not_translated_and_padding() -> None:
 def test_labels_are_smoothed_word_by_word_in_training_alone() -> None:
     data = captions()
     torch.manual_seed(0)
-    sizes = {"width": 8, "depth": 1, "heads": 2, "hidden": 8, "dropout": 0.0}
-    model = Transformer(10, 10, **sizes)
+    model = Transformer(10, 10, 8, 1, 2, 8, dropout=0.0)
     source, target = (t[:6] for t in data.train)
     plain, smoothed = Likelihood(model), Likelihood(model, 0.1)
     log_p = model(source, target[:, :-1]).log_softmax(-1)
@@ -305,7 +304,9 @@ def test_of_an_ensemble_the_first_member_is_shown(monkeypatch: pytest.MonkeyPatc
     assert drawn["image_heads"][1].shape == (2, 2, 4, 4)
     assert (together["image_attention"][1] == looked).all()
     vit = model.members[0].inner
-    seen = vit.seen((data.test.x[:8] - model.members[0].mean) / model.members[0].spread)
+    seen = vit.attention_rollout(
+        (data.test.x[:8] - model.members[0].mean) / model.members[0].spread
+    )
     torch.testing.assert_close(torch.from_numpy(looked), seen)
 
 

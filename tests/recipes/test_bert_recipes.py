@@ -24,7 +24,7 @@ from chainrule.learning.bag_of_words import bag_of_words
 from chainrule.learning.masking import hide
 from chainrule.models.attention.bert import BERT
 from chainrule.models.attention.bert_pretraining import BertPretraining
-from chainrule.models.attention.bert_questions import BertQuestions
+from chainrule.models.attention.bert_question_answering import BertQuestionAnswering
 from chainrule.recipes.attention import bert_pretrain, ewt_bert, imdb_bert, squad_bert
 from chainrule.recipes.families.bert import ByLength, segments, shortened
 from chainrule.recipes.families.fine_tuning import SCRATCH
@@ -354,11 +354,11 @@ def test_the_loss_is_the_mean_over_all_hidden_words(pieces: WordPiece) -> None:
     x = pieces.encode_texts(["the dog ran", "the cat sat and the dog ran to the old park"])
     y = torch.tensor([0, 1])
     hidden = hide(x, guessing.scheme, torch.Generator().manual_seed(0))
-    found = guessing.model.answers(hidden.tokens, segments(hidden.tokens, SEP))
-    logits = found.words.gather(1, hidden.places[:, :, None].expand(-1, -1, len(pieces)))
+    found = guessing.model.logits(hidden.tokens, segments(hidden.tokens, SEP))
+    logits = found.tokens.gather(1, hidden.places[:, :, None].expand(-1, -1, len(pieces)))
     words = F.cross_entropy(logits[hidden.counts], hidden.words[hidden.counts])
-    pairs = F.cross_entropy(found.follows, y)
-    texts = bag_of_words(found.words[:, 0], x, guessing.weights).mean()  # hidden words as well
+    pairs = F.cross_entropy(found.next_sentence, y)
+    texts = bag_of_words(found.tokens[:, 0], x, guessing.weights).mean()  # hidden words as well
     with torch.no_grad():
         output = guessing(x)
     for gist in (0.0, 4.0):
@@ -391,7 +391,7 @@ def test_rows_of_any_length_are_measured_in_their_order(
     x = pieces.encode_texts([" ".join(words[: 1 + k % 11]) for k in range(25)])
     guessing = guesser(pieces).eval()
     torch.manual_seed(0)
-    reader = ByLength(BertQuestions(BERT(len(pieces), 16, 8, 2, 2, 0.0)), -5.0).eval()
+    reader = ByLength(BertQuestionAnswering(BERT(len(pieces), 16, 8, 2, 2, 0.0)), -5.0).eval()
     whole, places = guessing(x), reader(x)
     for module in ("masked_lm", "bert"):
         monkeypatch.setattr(f"chainrule.recipes.families.{module}.AT_ONCE", 4)
@@ -478,7 +478,7 @@ def test_the_best_legal_span_of_all_windows_is_the_answer(pieces: WordPiece) -> 
 
 def test_a_question_reads_its_passage_as_the_second_text(pieces: WordPiece) -> None:
     torch.manual_seed(0)
-    network = BertQuestions(BERT(len(pieces), 16, 8, 2, 2, 0.0)).eval()
+    network = BertQuestionAnswering(BERT(len(pieces), 16, 8, 2, 2, 0.0)).eval()
     question = Question("who ran", "the dog ran", (), "")
     tokens, kinds, _ = pieces.encode_question(question.text, question.passage)
     x = torch.tensor([tokens])

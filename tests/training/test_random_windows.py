@@ -31,7 +31,7 @@ def text(length: int = 400, seed: int = 0) -> tuple[Tensor, Tensor]:
 
 def model(seed: int = 0, dropout: float = 0.0) -> GPT:
     torch.manual_seed(seed)
-    return GPT(SYMBOLS, CONTEXT, width=8, depth=1, heads=2, dropout=dropout)
+    return GPT(SYMBOLS, CONTEXT, hidden_size=8, num_layers=1, num_heads=2, dropout=dropout)
 
 
 def weights(network: nn.Module) -> Tensor:

@@ -1,114 +1,179 @@
-"""Attention: every position asks, all positions answer, the weights say who is heard.
+"""Multi-head scaled dot-product attention.
 
     A   = softmax(Q Kᵀ / √d),     Ξ = A V                  Q, K, V affine in the inputs
-    MH  = [Ξ_1, …, Ξ_h] W + b                              h heads side by side, each of width d
+    MH  = [Ξ_1, …, Ξ_h] W + b                              h heads side by side, each of size d
 
-q·k of independent unit normals has variance d, so the root restores variance 1. Q comes from one
-sequence, K and V from the same (self) or from another (cross). Masks are boolean, True = may be
-seen; a row that may see nothing gives zeros, and so does its gradient. A itself is stored only for
-someone who asks: `attention_weights` for one layer, `attention_maps` for all layers of a model.
-Otherwise torch's fused kernel computes A V without it.
+The product q·k of independent unit normals has variance d; dividing by √d restores variance 1. In
+self-attention Q, K and V come from one sequence; in cross-attention K and V come from another.
+Masks are boolean, True = the query may attend to the key. A query that may attend to nothing gets
+zeros, and its gradients are zero as well.
+
+torch's fused kernel computes A V without storing A. Where A itself is wanted, `attention_weights`
+returns it for one layer and `attention_maps` for all layers of a model.
 
 Vaswani et al. (2017), NeurIPS. Notes: J 6.1, J 6.2 (whose sum of values lacks the index: ξ_i =
 Σ_t a_it v_t), A 2.6.2, L "Attention", L "Multi-Head Attention and Attention Types".
 """
 
 import math
-from contextvars import ContextVar
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import torch
 from jaxtyping import Bool, Float, Shaped
 from torch import Tensor, nn
 
 from chainrule.errors import InputError
-from chainrule.nn.fused_attention import fused
+from chainrule.nn.attention_masks import combined_mask
+from chainrule.nn.fused_attention import fused_attention
 from chainrule.nn.initialization import initialize
 from chainrule.nn.profile import evaluating
 
-Memory = tuple[Tensor, Tensor]
-"""Keys and values that were computed before: (batch, heads, steps, d) each."""
 
-SEEN: ContextVar[dict[nn.Module, Tensor] | None] = ContextVar("SEEN", default=None)
-"""Where layers leave their weights while somebody looks at them."""
+class KVCache(NamedTuple):
+    """Keys and values of the tokens read so far, (batch, heads, steps, d) each."""
+
+    keys: Tensor
+    values: Tensor
+
+    @property
+    def length(self) -> int:
+        """The number of tokens read so far."""
+        return self.keys.shape[2]
 
 
-class MultiHead(nn.Module):
-    """What self- and cross-attention share: the heads, and the map that joins them."""
+class MultiHeadAttention(nn.Module):
+    """The heads and the output map that every attention layer has.
 
-    def __init__(self, width: int, heads: int):
+    Args:
+        hidden_size: Size of the vectors of a sequence.
+        num_heads: Number of heads, a divisor of `hidden_size`.
+    """
+
+    attention_weights: Callable[..., Tensor]
+    """A for the arguments of `forward`."""
+
+    def __init__(self, hidden_size: int, num_heads: int):
         super().__init__()
-        if min(width, heads) < 1 or width % heads:
+        if min(hidden_size, num_heads) < 1 or hidden_size % num_heads:
             raise InputError(
-                f"expected a width that the heads share evenly, got a width of {width} and "
-                f"{heads} heads"
+                "hidden_size must be a positive multiple of num_heads, got hidden_size "
+                f"{hidden_size} and num_heads {num_heads}"
             )
-        self.heads = heads
-        self.output = initialize(nn.Linear(width, width), "xavier-uniform")
+        self.num_heads = num_heads
+        self.output = initialize(nn.Linear(hidden_size, hidden_size), "xavier-uniform")
 
-    def joined(
-        self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None, causal: bool = False
-    ) -> Float[Tensor, "batch queries width"]:
+    def join_heads(
+        self, heads: Float[Tensor, "batch heads steps d"]
+    ) -> Float[Tensor, "batch steps hidden"]:
         """[Ξ_1, …, Ξ_h] W + b."""
-        seen = None if torch.compiler.is_compiling() else SEEN.get()
-        if seen is None:
-            found = attention(q, k, v, mask, causal)
-        else:
-            seen[self] = A = attention_weights(q, k, mask, causal)
-            found = A @ v
-        return self.output(found.transpose(1, 2).flatten(2))
+        return self.output(heads.transpose(1, 2).flatten(2))
 
 
-class SelfAttention(MultiHead):
-    """Queries, keys and values of one sequence, by one product."""
+class SelfAttention(MultiHeadAttention):
+    """Multi-head attention of a sequence to itself.
 
-    def __init__(self, width: int, heads: int):
-        super().__init__(width, heads)
-        self.projection = projection(width, width, 3)
+        MH(x) = [A_1 V_1, …, A_h V_h] W + b,     A_i = softmax(Q_i K_iᵀ / √d)
+
+    Args:
+        hidden_size: Size of the vectors of the sequence.
+        num_heads: Number of heads, a divisor of `hidden_size`.
+
+    Example:
+        >>> import torch
+        >>> from chainrule.nn.attention import SelfAttention
+        >>> layer, x = SelfAttention(hidden_size=8, num_heads=2), torch.randn(3, 5, 8)
+        >>> layer(x, causal=True).shape
+        torch.Size([3, 5, 8])
+        >>> layer.attention_weights(x, causal=True).shape
+        torch.Size([3, 2, 5, 5])
+    """
+
+    def __init__(self, hidden_size: int, num_heads: int):
+        super().__init__(hidden_size, num_heads)
+        self.projection = stacked_projection(hidden_size, hidden_size, 3)
 
     def forward(
         self,
-        x: Float[Tensor, "batch steps width"],
+        x: Float[Tensor, "batch steps hidden"],
         mask: Bool[Tensor, "#batch #heads #steps #steps"] | None = None,
         causal: bool = False,
-    ) -> Float[Tensor, "batch steps width"]:
-        """causal: a position sees itself and what stands before it."""
-        return self.joined(*self.projected(x), mask, causal)
+    ) -> Float[Tensor, "batch steps hidden"]:
+        """causal: each position attends to itself and to earlier positions only."""
+        q, k, v = self.project(x)
+        return self.join_heads(attention(q, k, v, mask, causal))
 
-    def advance(
-        self, x: Float[Tensor, "batch steps width"], before: Memory | None = None
-    ) -> tuple[Float[Tensor, "batch steps width"], Memory]:
-        """The next steps of a causal sequence, and the keys and values of all so far."""
-        q, k, v = self.projected(x)
-        if before is not None:
-            k, v = torch.cat([before[0], k], 2), torch.cat([before[1], v], 2)
-        return self.joined(q, k, v, causal=True), (k, v)
+    def attention_weights(
+        self,
+        x: Float[Tensor, "batch steps hidden"],
+        mask: Bool[Tensor, "#batch #heads #steps #steps"] | None = None,
+        causal: bool = False,
+    ) -> Float[Tensor, "batch heads steps steps"]:
+        """A of every head."""
+        q, k, _ = self.project(x)
+        return attention_weights(q, k, mask, causal)
 
-    def projected(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        q, k, v = apart(self.projection(x), 3, self.heads)
+    def decode_step(
+        self, x: Float[Tensor, "batch steps hidden"], kv_cache: KVCache | None = None
+    ) -> tuple[Float[Tensor, "batch steps hidden"], KVCache]:
+        """The output for the next tokens of a causal sequence, and the cache that includes them."""
+        q, k, v = self.project(x)
+        if kv_cache is not None:
+            k, v = torch.cat([kv_cache.keys, k], 2), torch.cat([kv_cache.values, v], 2)
+        return self.join_heads(attention(q, k, v, causal=True)), KVCache(k, v)
+
+    def project(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Q, K and V, split into heads."""
+        q, k, v = split_heads(self.projection(x), 3, self.num_heads)
         return q, k, v
 
 
-class CrossAttention(MultiHead):
-    """Queries of one sequence, keys and values of another, whose width may differ."""
+class CrossAttention(MultiHeadAttention):
+    """Multi-head attention of one sequence to another.
 
-    def __init__(self, width: int, heads: int, source_width: int | None = None):
-        super().__init__(width, heads)
-        self.query = projection(width, width, 1)
-        self.source = projection(source_width or width, width, 2)
+        MH(x, ξ) = [A_1 V_1, …, A_h V_h] W + b,     Q from x,  K and V from ξ
 
-    def read(self, source: Float[Tensor, "batch keys source_width"]) -> Memory:
-        """Keys and values of the other sequence: computed once, asked many times."""
-        k, v = apart(self.source(source), 2, self.heads)
-        return k, v
+    Args:
+        hidden_size: Size of the vectors of the sequence that attends.
+        num_heads: Number of heads, a divisor of `hidden_size`.
+        source_size: Size of the vectors attended to; by default `hidden_size`.
+
+    Example:
+        >>> import torch
+        >>> from chainrule.nn.attention import CrossAttention
+        >>> layer = CrossAttention(hidden_size=8, num_heads=2, source_size=6)
+        >>> source = layer.project_source(torch.randn(3, 7, 6))
+        >>> layer(torch.randn(3, 5, 8), source).shape
+        torch.Size([3, 5, 8])
+    """
+
+    def __init__(self, hidden_size: int, num_heads: int, source_size: int | None = None):
+        super().__init__(hidden_size, num_heads)
+        self.query = stacked_projection(hidden_size, hidden_size, 1)
+        self.source = stacked_projection(source_size or hidden_size, hidden_size, 2)
+
+    def project_source(self, source: Float[Tensor, "batch keys source_size"]) -> KVCache:
+        """Keys and values of the sequence attended to, computed once for all queries."""
+        return KVCache(*split_heads(self.source(source), 2, self.num_heads))
 
     def forward(
         self,
-        x: Float[Tensor, "batch queries width"],
-        memory: Memory,
+        x: Float[Tensor, "batch queries hidden"],
+        source: KVCache,
         mask: Bool[Tensor, "#batch #heads #queries #keys"] | None = None,
-    ) -> Float[Tensor, "batch queries width"]:
-        (q,) = apart(self.query(x), 1, self.heads)
-        return self.joined(q, *memory, mask)
+    ) -> Float[Tensor, "batch queries hidden"]:
+        (q,) = split_heads(self.query(x), 1, self.num_heads)
+        return self.join_heads(attention(q, source.keys, source.values, mask))
+
+    def attention_weights(
+        self,
+        x: Float[Tensor, "batch queries hidden"],
+        source: KVCache,
+        mask: Bool[Tensor, "#batch #heads #queries #keys"] | None = None,
+    ) -> Float[Tensor, "batch heads queries keys"]:
+        """A of every head."""
+        (q,) = split_heads(self.query(x), 1, self.num_heads)
+        return attention_weights(q, source.keys, mask)
 
 
 def attention(
@@ -120,8 +185,8 @@ def attention(
 ) -> Float[Tensor, "batch heads queries values"]:
     """Ξ = softmax(Q Kᵀ / √d) V by the fused kernel."""
     if causal and mask is None and q.shape[2] == k.shape[2]:
-        return fused(q, k, v, None, causal=True)
-    return fused(q, k, v, visible(mask, causal, q, k), causal=False)
+        return fused_attention(q, k, v, None, causal=True)
+    return fused_attention(q, k, v, combined_mask(mask, causal, q, k), causal=False)
 
 
 def attention_weights(
@@ -130,74 +195,54 @@ def attention_weights(
     mask: Bool[Tensor, "#batch #heads #queries #keys"] | None = None,
     causal: bool = False,
 ) -> Float[Tensor, "batch heads queries keys"]:
-    """A = softmax(Q Kᵀ / √d): rows of convex weights, or of zeros where nothing may be seen."""
+    """A = softmax(Q Kᵀ / √d): rows of convex weights, or of zeros where no key is allowed."""
     scores = q @ k.mT / math.sqrt(q.shape[-1])
-    allowed = visible(mask, causal, q, k)
+    allowed = combined_mask(mask, causal, q, k)
     if allowed is None:
         return scores.softmax(-1)
-    # The least number instead of -∞: a row that sees nothing must not become 0/0.
+    # The smallest float instead of -∞: a row without allowed keys must not become 0/0.
     A = scores.masked_fill(~allowed, torch.finfo(scores.dtype).min).softmax(-1)
     return A.masked_fill(~allowed, 0.0)
-
-
-def visible(mask: Tensor | None, causal: bool, q: Tensor, k: Tensor) -> Tensor | None:
-    """The mask, and where it is causal also the past; None if all is seen."""
-    if mask is not None and (mask.dtype != torch.bool or mask.ndim != 4):
-        raise InputError(
-            "expected a boolean mask of (batch, heads, queries, keys), True where a key may be "
-            f"seen, got {mask.dtype} of {tuple(mask.shape)}; padding_mask makes one of (batch, "
-            "keys)"
-        )
-    queries, keys = q.shape[2], k.shape[2]
-    if not causal or queries == 1:
-        return mask
-    past = causal_mask(queries, keys, q.device)
-    return past if mask is None else mask & past
-
-
-def causal_mask(
-    queries: int, keys: int, device: torch.device | None = None
-) -> Bool[Tensor, "1 1 queries keys"]:
-    """s ≤ t, the queries being the last of the keys."""
-    seen = torch.ones(queries, keys, dtype=torch.bool, device=device)
-    return seen.tril(keys - queries)[None, None]
-
-
-def padding_mask(valid: Bool[Tensor, "batch keys"]) -> Bool[Tensor, "batch 1 1 keys"]:
-    """True in the columns of valid keys, for all heads and queries."""
-    return valid[:, None, None]
 
 
 def attention_maps(
     model: nn.Module, *inputs: Shaped[Tensor, "..."]
 ) -> dict[str, Float[Tensor, "batch heads queries keys"]]:
-    """A of every layer by its name, in the order in which a forward pass meets them.
+    """A of every attention layer by its name, in the order of the forward pass."""
+    maps: dict[str, Tensor] = {}
 
-    Linear attention never forms A, so it is not among them.
-    """
-    found: dict[nn.Module, Tensor] = {}
-    token = SEEN.set(found)
+    def recorder(name: str) -> Callable[..., None]:
+        def record(layer: Any, args: tuple[Any, ...], kwargs: dict[str, Any], _: Tensor) -> None:
+            maps[name] = layer.attention_weights(*args, **kwargs)
+
+        return record
+
+    hooks = [
+        layer.register_forward_hook(recorder(name), with_kwargs=True)
+        for name, layer in model.named_modules()
+        if isinstance(layer, MultiHeadAttention)
+    ]
     try:
         with evaluating(model), torch.no_grad():
             model(*inputs)
     finally:
-        SEEN.reset(token)
-    names = {part: name for name, part in model.named_modules()}
-    return {names[part]: A for part, A in found.items()}
+        for hook in hooks:
+            hook.remove()
+    return maps
 
 
-def apart(x: Tensor, parts: int, heads: int) -> tuple[Tensor, ...]:
-    """(batch, steps, parts · heads · d) → parts of (batch, heads, steps, d)."""
-    batch, steps, width = x.shape
+def split_heads(x: Tensor, count: int, num_heads: int) -> tuple[Tensor, ...]:
+    """(batch, steps, count · heads · d) → `count` tensors of (batch, heads, steps, d)."""
+    batch, steps, size = x.shape
     return tuple(
-        part.view(batch, steps, heads, -1).transpose(1, 2) for part in x.split(width // parts, 2)
+        part.view(batch, steps, num_heads, -1).transpose(1, 2) for part in x.split(size // count, 2)
     )
 
 
-def projection(inputs: int, width: int, parts: int) -> nn.Linear:
-    """`parts` maps to that width in one, each drawn as if it stood alone."""
-    layer = nn.Linear(inputs, parts * width)
-    bound = math.sqrt(6 / (inputs + width))
+def stacked_projection(input_size: int, output_size: int, count: int) -> nn.Linear:
+    """`count` linear maps in one layer, each with its own Xavier-uniform weights."""
+    layer = nn.Linear(input_size, count * output_size)
+    bound = math.sqrt(6 / (input_size + output_size))
     nn.init.uniform_(layer.weight, -bound, bound)
     nn.init.zeros_(layer.bias)
     return layer

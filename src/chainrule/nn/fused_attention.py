@@ -1,8 +1,8 @@
-"""Torch's fused attention kernel, and its batched form for many networks at once.
+"""torch's fused attention kernel, and its batching rule for training many networks at once.
 
-    Ξ_k = softmax(Q_k K_kᵀ / √d) V_k        for the members k: one call, members among the examples
+    Ξ_k = softmax(Q_k K_kᵀ / √d) V_k        for all networks k in one call, as one larger batch
 
-torch has no batching rule for the kernel; without this one it would be called member by member.
+torch has no batching rule for the kernel; without this one, vmap calls it once per network.
 """
 
 from typing import Any
@@ -12,14 +12,14 @@ import torch.nn.functional as F
 from torch import Tensor
 
 
-def fused(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, causal: bool) -> Tensor:
-    """softmax(Q Kᵀ / √d) V; tensors are (batch, heads, steps, d), the mask broadcasts to A."""
+def fused_attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, causal: bool) -> Tensor:
+    """softmax(Q Kᵀ / √d) V of (batch, heads, steps, d); the mask broadcasts to Q Kᵀ."""
     if not torch.compiler.is_compiling() and torch._C._functorch.is_batchedtensor(q):
-        return Members.apply(q, k, v, mask, causal)
+        return BatchedAttention.apply(q, k, v, mask, causal)
     return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=causal)
 
 
-class Members(torch.autograd.Function):
+class BatchedAttention(torch.autograd.Function):
     """The kernel under vmap."""
 
     @staticmethod
@@ -28,24 +28,24 @@ class Members(torch.autograd.Function):
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-        """Nothing is kept: only the batched form is ever differentiated, by autograd."""
+        """Nothing is saved: autograd differentiates the batched call itself."""
 
     @staticmethod
     def vmap(info: Any, in_dims: tuple[int | None, ...], *inputs: Any) -> tuple[Tensor, int]:
-        K = info.batch_size
+        networks = info.batch_size
         q, k, v = (
-            members_first(t, axis, K).flatten(0, 1)
+            networks_first(t, axis, networks).flatten(0, 1)
             for t, axis in zip(inputs[:3], in_dims, strict=False)
         )
         mask, causal = inputs[3:]
         if mask is not None:
-            mask = members_first(mask, in_dims[3], K).flatten(0, 1)
-            if len(mask) < len(q):  # one for all examples of a member
+            mask = networks_first(mask, in_dims[3], networks).flatten(0, 1)
+            if len(mask) < len(q):  # one mask for all examples of a network
                 mask = mask.repeat_interleave(len(q) // len(mask), 0)
-        found = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=causal)
-        return found.unflatten(0, (K, -1)), 0
+        output = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=causal)
+        return output.unflatten(0, (networks, -1)), 0
 
 
-def members_first(t: Tensor, axis: int | None, members: int) -> Tensor:
-    """With the axis of members in front."""
-    return t.expand(members, *t.shape) if axis is None else t.movedim(axis, 0)
+def networks_first(t: Tensor, axis: int | None, networks: int) -> Tensor:
+    """t with the axis of networks in front; shared tensors are expanded."""
+    return t.expand(networks, *t.shape) if axis is None else t.movedim(axis, 0)

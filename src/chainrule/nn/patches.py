@@ -1,4 +1,4 @@
-"""An image as a sequence: square patches, row by row, each a vector."""
+"""An image as a sequence of square patches, row by row."""
 
 from jaxtyping import Float
 from torch import Tensor
@@ -7,32 +7,33 @@ from chainrule.errors import InputError
 
 
 def patches(
-    x: Float[Tensor, "batch channels height width"], side: int
+    x: Float[Tensor, "batch channels height width"], patch_size: int
 ) -> Float[Tensor, "batch patches values"]:
-    """Patches of side × side pixels; a patch holds its channels one after the other, each by rows.
+    """Each patch as a vector: its channels one after the other, each row by row.
 
-    So W · patch is what a convolution with kernels W and the stride `side` computes there.
+    So a linear map of the patches is a convolution with kernel and stride `patch_size`.
     """
     batch, channels, height, width = x.shape
-    x = x.reshape(batch, channels, height // side, side, width // side, side)
+    rows, columns = height // patch_size, width // patch_size
+    x = x.reshape(batch, channels, rows, patch_size, columns, patch_size)
     return x.permute(0, 2, 4, 1, 3, 5).flatten(3).flatten(1, 2)
 
 
-def grid(image: tuple[int, int], side: int) -> tuple[int, int]:
-    """Rows and columns of patches."""
-    height, width = image
-    if side < 1 or height % side or width % side or min(image) < side:
+def patch_grid(image_size: tuple[int, int], patch_size: int) -> tuple[int, int]:
+    """The numbers of rows and columns of patches."""
+    height, width = image_size
+    if patch_size < 1 or height % patch_size or width % patch_size or min(image_size) < patch_size:
         raise InputError(
-            f"expected images that patches of {side}×{side} pixels cover exactly, got images of "
-            f"{height}×{width}"
+            f"image_size must be a positive multiple of patch_size, got images of {height}×{width} "
+            f"and patches of {patch_size}×{patch_size} pixels"
         )
-    return height // side, width // side
+    return height // patch_size, width // patch_size
 
 
-def check_images(x: Tensor, channels: int, image: tuple[int, int]) -> None:
-    """Images of the size that the network was made for."""
-    if x.ndim != 4 or tuple(x.shape[1:]) != (channels, *image):
-        wanted = " × ".join(map(str, (channels, *image)))
+def check_images(x: Tensor, channels: int, image_size: tuple[int, int]) -> None:
+    """Raise unless the images have the size that the network was built for."""
+    if x.ndim != 4 or tuple(x.shape[1:]) != (channels, *image_size):
+        expected = " × ".join(map(str, (channels, *image_size)))
         raise InputError(
-            f"expected images of {wanted} (channels, height, width), got {tuple(x.shape[1:])}"
+            f"expected images of {expected} (channels, height, width), got {tuple(x.shape[1:])}"
         )

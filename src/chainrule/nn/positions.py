@@ -1,9 +1,9 @@
-"""Positions: attention alone does not know the order of its inputs, so it is added to them.
+"""Positional encodings: attention ignores the order of its inputs, so positions are added to them.
 
     sinusoidal   p_{t,2i} = sin(t ω_i),   p_{t,2i+1} = cos(t ω_i),   ω_i = 10000^(-2i/d)
-    learned       p_t is a parameter, for t below the longest length
+    learned      p_t is a parameter, for t below max_length
 
-A step of k positions turns each pair (p_{2i}, p_{2i+1}) by the angle k ω_i, wherever it starts:
+An offset of k positions rotates each pair (p_{2i}, p_{2i+1}) by the angle k ω_i, whatever t:
 p_{t+k} = R_k p_t. J prints ω_k = C^(k/d), and A, too, gives sine and cosine different frequencies;
 a pair must share one, and it must fall with i. Without positions attention is equivariant under
 permutations (L prints invariant).
@@ -24,47 +24,51 @@ BASE = 10_000.0
 
 
 class LearnedPositions(nn.Module):
-    """One vector for each place."""
+    """A learned vector p_t for each position t.
 
-    def __init__(self, longest: int, width: int):
+    Args:
+        max_length: Number of positions.
+        hidden_size: Size of the vectors.
+    """
+
+    def __init__(self, max_length: int, hidden_size: int):
         super().__init__()
-        if longest < 1:
-            raise InputError(f"expected room for one position or more, got {longest}")
-        self.weight = nn.Parameter(0.02 * torch.randn(longest, width))
+        if max_length < 1:
+            raise InputError(f"max_length must be at least 1, got {max_length}")
+        self.weight = nn.Parameter(0.02 * torch.randn(max_length, hidden_size))
 
-    def forward(self, steps: int, start: int = 0) -> Float[Tensor, "steps width"]:
+    def forward(self, steps: int, start: int = 0) -> Float[Tensor, "steps hidden"]:
         """p_start, …, p_{start + steps - 1}."""
-        longest = len(self.weight)
-        if start + steps > longest:
+        max_length = len(self.weight)
+        if start + steps > max_length:
             raise InputError(
-                f"a sequence of {start + steps} tokens is longer than the {longest} positions that "
-                "were learned; shorten it"
+                f"a sequence of {start + steps} tokens is longer than the {max_length} learned "
+                "positions; shorten it"
             )
         return self.weight[start : start + steps]
 
 
-def frequencies(width: int, like: Tensor | None = None) -> Float[Tensor, " pairs"]:
-    """ω_i = 10000^(-2i/d)."""
-    if width < 2 or width % 2:
-        raise InputError(f"sinusoidal positions come in pairs; expected an even width, got {width}")
-    i = torch.arange(width // 2, dtype=torch.float64)
-    omega = torch.exp(-2 * i / width * math.log(BASE))
-    return omega if like is None else omega.to(like)
+def frequencies(hidden_size: int) -> Float[Tensor, " pairs"]:
+    """ω_i = 10000^(-2i/d) in double precision."""
+    if hidden_size < 2 or hidden_size % 2:
+        raise InputError(f"sinusoidal positions need an even hidden_size, got {hidden_size}")
+    i = torch.arange(hidden_size // 2, dtype=torch.float64)
+    return torch.exp(-2 * i / hidden_size * math.log(BASE))
 
 
 def sinusoidal(
-    steps: int, width: int, start: int = 0, like: Tensor | None = None
-) -> Float[Tensor, "steps width"]:
+    steps: int, hidden_size: int, start: int = 0, like: Tensor | None = None
+) -> Float[Tensor, "steps hidden"]:
     """p_start, …, p_{start + steps - 1}, of the type and on the device of `like`."""
     t = torch.arange(start, start + steps, dtype=torch.float64)
-    angle = t[:, None] * frequencies(width)
+    angle = t[:, None] * frequencies(hidden_size)
     p = torch.stack([angle.sin(), angle.cos()], 2).flatten(1)
     return p.float() if like is None else p.to(like)
 
 
-def rotation(offset: int, width: int) -> Float[Tensor, "width width"]:
-    """R_k with p_{t+k} = R_k p_t for every t: one turn for each pair."""
-    angle = offset * frequencies(width)
+def rotation(offset: int, hidden_size: int) -> Float[Tensor, "hidden hidden"]:
+    """R_k with p_{t+k} = R_k p_t for every t: a plane rotation for each pair."""
+    angle = offset * frequencies(hidden_size)
     cos, sin = angle.cos(), angle.sin()
-    turns = torch.stack([torch.stack([cos, sin], 1), torch.stack([-sin, cos], 1)], 1)
-    return torch.block_diag(*turns)
+    blocks = torch.stack([torch.stack([cos, sin], 1), torch.stack([-sin, cos], 1)], 1)
+    return torch.block_diag(*blocks)

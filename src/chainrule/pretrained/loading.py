@@ -1,66 +1,107 @@
-"""Weights that others trained, read into a model whose names and shapes they must fit exactly.
+"""Load published weights into a model; names and shapes must fit exactly.
 
-A safetensors file is read, or a mapping of names to tensors taken; nothing is ever unpickled.
-Counters of seen batches may be missing: they are older than some published files, and take no part
-in what a network computes.
+A safetensors file or a mapping of names to tensors is read; nothing is ever unpickled. Batch
+counters may be missing: some published files are older than them, and no output depends on them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from chainrule.errors import InputError
+from chainrule.models.attention import (
+    BERT,
+    GPT,
+    BertClassifier,
+    BertPretraining,
+    BertQuestionAnswering,
+    BertTagger,
+    ViT,
+)
+from chainrule.models.convolution import ResNet
+from chainrule.pretrained import bert, gpt2, resnet, vit
+from chainrule.pretrained.state_dict_rules import State, drop
 
 COUNTER = "num_batches_tracked"
-NAMED = 4  # entries of each fault that an error names
+LISTED = 4  # names of each kind that an error lists
 
 
-def load_published(
-    model: nn.Module, weights: str | Path | Mapping[str, Tensor], leave_out: Sequence[str] = ()
-) -> None:
-    """Give the model these weights: all of them, or an error that says what does not fit.
+class Family(NamedTuple):
+    """How published weights become a model's own.
 
-    The parts named in `leave_out` are not read and keep what they have: ("fc",) for another head.
+    Args:
+        convert: (model, published state, whether the head is loaded) → state under our names.
+        head: The part of the model that is its task head, if it has one.
     """
-    state = read(weights) if isinstance(weights, str | Path) else dict(weights)
-    own = model.state_dict()
-    unknown = [part for part in leave_out if not any(belongs(name, part) for name in own)]
-    if unknown:
-        raise InputError(f"{type(model).__name__} has no part {unknown[0]!r} to leave out")
-    wanted, given = (
-        {name: t for name, t in each.items() if not any(belongs(name, p) for p in leave_out)}
-        for each in (own, state)
-    )
-    faults = misfits(wanted, given)
+
+    convert: Callable[[Any, State, bool], State]
+    head: str | None = None
+
+
+FAMILIES: dict[type[nn.Module], Family] = {
+    GPT: Family(gpt2.convert),
+    BERT: Family(bert.convert_encoder),
+    BertPretraining: Family(bert.convert_pretraining),
+    BertClassifier: Family(bert.convert_classifier, "output"),
+    BertTagger: Family(bert.convert_tagger, "output"),
+    BertQuestionAnswering: Family(bert.convert_question_answering, "output"),
+    ViT: Family(vit.convert, "head"),
+    ResNet: Family(resnet.convert, "fc"),
+}
+
+
+def load(model: nn.Module, weights: str | Path | Mapping[str, Tensor], head: bool = True) -> None:
+    """Load published weights into a GPT-2, a BERT with or without a task head, a ViT or a ResNet.
+
+    Every weight must fit, or an error lists what does not and the model stays as it was.
+
+    Args:
+        model: The model, built with the sizes of the published one.
+        weights: A safetensors file, or a state dict, under its published names.
+        head: Whether the task head is loaded as well. Without it the head keeps its present
+            weights: for another number of classes, or to fine-tune BERT on a new task.
+    """
+    family = next((f for kind, f in FAMILIES.items() if isinstance(model, kind)), None)
+    if family is None:
+        known = ", ".join(kind.__name__ for kind in FAMILIES)
+        raise InputError(
+            f"no published weights are known for {type(model).__name__}; expected one of {known}"
+        )
+    if not head and family.head is None:
+        raise InputError(f"{type(model).__name__} has no task head; leave out head=False")
+    published = read(weights) if isinstance(weights, str | Path) else dict(weights)
+    own, given = model.state_dict(), family.convert(model, published, head)
+    if not head:
+        own, given = (drop(state, rf"{family.head}\..*") for state in (own, given))
+    faults = mismatches(own, given)
     if faults:
-        raise InputError(f"the weights do not fit {type(model).__name__}: {'; '.join(faults)}")
-    model.load_state_dict({**own, **given})
+        hint = "; head=False keeps the model's own head" if family.head and head else ""
+        raise InputError(
+            f"the weights do not fit {type(model).__name__}: {'; '.join(faults)}{hint}"
+        )
+    model.load_state_dict({**model.state_dict(), **given})
 
 
-def misfits(wanted: Mapping[str, Tensor], given: Mapping[str, Tensor]) -> list[str]:
-    """What is missing, what is too much, and what has another shape."""
+def mismatches(wanted: Mapping[str, Tensor], given: Mapping[str, Tensor]) -> list[str]:
+    """The missing names, the unexpected ones, and those with another shape."""
     missing = [name for name in wanted if name not in given and not name.endswith(COUNTER)]
-    extra = [name for name in given if name not in wanted]
+    unexpected = [name for name in given if name not in wanted]
     shapes = [
         f"{name} {tuple(given[name].shape)} instead of {tuple(wanted[name].shape)}"
         for name in wanted
         if name in given and given[name].shape != wanted[name].shape
     ]
-    kinds = {"missing": missing, "extra": extra, "of another shape": shapes}
-    return [f"{len(found)} {kind} ({listed(found)})" for kind, found in kinds.items() if found]
+    kinds = {"missing": missing, "unexpected": unexpected, "of another shape": shapes}
+    return [f"{len(names)} {kind} ({listed(names)})" for kind, names in kinds.items() if names]
 
 
-def listed(entries: Sequence[str]) -> str:
-    """The first few, and a sign for the rest."""
-    return ", ".join(entries[:NAMED]) + (", …" if len(entries) > NAMED else "")
-
-
-def belongs(name: str, part: str) -> bool:
-    """Whether an entry of the state lies in that part of the model."""
-    return name == part or name.startswith(f"{part}.")
+def listed(names: Sequence[str]) -> str:
+    """The first few names, and … for the rest."""
+    return ", ".join(names[:LISTED]) + (", …" if len(names) > LISTED else "")
 
 
 def read(path: str | Path) -> dict[str, Tensor]:

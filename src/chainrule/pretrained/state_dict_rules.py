@@ -1,62 +1,64 @@
-"""Published weights under our names: prefixes renamed, parts joined, copies left out.
+"""Rules that turn a published state dict into one of ours: rename, drop, stack, untie.
 
-A name that no rule knows stays as it is, so that `load_published` reports it as extra.
+A name that no rule matches stays as it is, so that loading reports it as unexpected.
 """
 
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import torch
 from torch import Tensor
 
 from chainrule.errors import InputError
-from chainrule.pretrained.loading import read
 
+State = dict[str, Tensor]
 Rules = Sequence[tuple[str, str]]
-"""(pattern, replacement) pairs for `re.sub`, each for the beginning of a name or all of it."""
+"""(pattern, replacement) pairs for `re.sub`, matched at the beginning of a name."""
 
 
-def opened(weights: str | Path | Mapping[str, Tensor], rules: Rules) -> dict[str, Tensor]:
-    """The tensors of a file or mapping, each name rewritten by the rules, one after another."""
-    state = read(weights) if isinstance(weights, str | Path) else dict(weights)
-    found: dict[str, Tensor] = {}
-    for name, tensor in state.items():
-        ours = name
+def rename(state: Mapping[str, Tensor], rules: Rules) -> State:
+    """Each name rewritten by the rules, one after another."""
+    renamed: State = {}
+    for published, tensor in state.items():
+        name = published
         for pattern, replacement in rules:
-            ours = re.sub(f"^{pattern}", replacement, ours)
-        if ours in found:
-            raise InputError(f"the weights hold {name} twice, under another name as well")
-        found[ours] = tensor
-    return found
+            name = re.sub(f"^{pattern}", replacement, name)
+        if name in renamed:
+            raise InputError(f"the weights hold {published} twice, once under another name")
+        renamed[name] = tensor
+    return renamed
 
 
-def without(state: Mapping[str, Tensor], pattern: str) -> dict[str, Tensor]:
-    """All entries but those whose whole name the pattern matches."""
+def drop(state: Mapping[str, Tensor], pattern: str) -> State:
+    """All entries but those whose whole name matches."""
     return {name: t for name, t in state.items() if not re.fullmatch(pattern, name)}
 
 
-def stacked(state: Mapping[str, Tensor], parts: Sequence[str], together: str) -> dict[str, Tensor]:
+def stack(state: Mapping[str, Tensor], parts: Sequence[str], stacked: str) -> State:
     """Maps that we compute in one product: x.query, x.key, x.value → x.projection, row on row."""
-    found = dict(state)
+    result = dict(state)
     for name in state:
         stem, dot, kind = name.rpartition(".")
         if not stem.endswith(f".{parts[0]}"):
             continue
-        place = stem.removesuffix(parts[0])
-        names = [f"{place}{part}{dot}{kind}" for part in parts]
+        prefix = stem.removesuffix(parts[0])
+        names = [f"{prefix}{part}{dot}{kind}" for part in parts]
         if all(each in state for each in names):
-            found[f"{place}{together}{dot}{kind}"] = torch.cat([found.pop(each) for each in names])
-    return found
+            rows = [result.pop(each) for each in names]
+            result[f"{prefix}{stacked}{dot}{kind}"] = torch.cat(rows)
+    return result
 
 
-def untied(state: Mapping[str, Tensor], copy: str, original: str) -> dict[str, Tensor]:
-    """Without a copy of a tensor that we keep once; it must be one, or all that there is."""
-    found = dict(state)
-    other = found.pop(copy, None)
-    if other is not None and not torch.equal(other, found.setdefault(original, other)):
+def untie(state: Mapping[str, Tensor], copy: str, original: str) -> State:
+    """The state without `copy`, which must equal `original`, or replaces it where that is missing.
+
+    For tensors that the model shares and we store once.
+    """
+    result = dict(state)
+    other = result.pop(copy, None)
+    if other is not None and not torch.equal(other, result.setdefault(original, other)):
         raise InputError(
-            f"{copy} differs from {original}; this model shares the two, so only weights that were "
-            "trained with shared ones fit"
+            f"{copy} differs from {original}; this model shares the two, so it takes only weights "
+            "that were trained with shared ones"
         )
-    return found
+    return result

@@ -22,12 +22,12 @@ LENGTHS = (8, 16, 32, 64, 128, 256, 512)
 
 def check(width: int = 64) -> Verdict:
     """Every token asks every token."""
-    return verdict(width, SelfAttention(width, heads=4 if width % 4 == 0 else 1))
+    return verdict(width, SelfAttention(width, num_heads=4 if width % 4 == 0 else 1))
 
 
 def broken() -> Verdict:
     """Every token asks its neighbors only."""
-    return verdict(64, WindowedAttention(64, heads=4, window=4))
+    return verdict(64, WindowedAttention(64, num_heads=4, window=4))
 
 
 def verdict(width: int, layer: nn.Module) -> Verdict:

@@ -14,7 +14,7 @@ from torch import nn
 
 from chainrule.lab.claim import Picture, Verdict
 from chainrule.nn.attention import SelfAttention
-from chainrule.nn.transformer_block import Block
+from chainrule.nn.transformer_block import PreNormBlock
 
 ROUNDING = 1e-12
 VISIBLE = 1e-3
@@ -35,7 +35,9 @@ def verdict(steps: int, width: int, permutations: int, seed: int, causal: bool) 
     """f(PX) against P f(X) and against f(X)."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        layers = nn.ModuleList([SelfAttention(width, 4), Block(width, 4, 4 * width)]).double()
+        layers = nn.ModuleList(
+            [SelfAttention(width, 4), PreNormBlock(width, 4, 4 * width)]
+        ).double()
         x = torch.randn(1, steps, width, dtype=torch.float64)
         P = torch.rand(permutations, steps).argsort(1)
     from_equivariant, from_invariant = 0.0, float("inf")

@@ -16,7 +16,8 @@ from torch import Tensor
 
 from chainrule.lab.claim import Picture, Verdict
 from chainrule.lab.helpers.multiply_adds import multiply_adds
-from chainrule.models.attention.gpt import GPT, Memories
+from chainrule.models.attention.gpt import GPT, KVCaches
+from chainrule.nn.attention import KVCache
 
 ROUNDING = 1e-12
 SYMBOLS, DEPTH = 20, 2
@@ -31,18 +32,18 @@ def check(length: int = 64, width: int = 32, seed: int = 0) -> Verdict:
 def broken() -> Verdict:
     """The oldest token is forgotten."""
 
-    def forgetful(memories: Memories) -> Memories:
-        return tuple((k[:, :, 1:], v[:, :, 1:]) for k, v in memories)
+    def forgetful(memories: KVCaches) -> KVCaches:
+        return tuple(KVCache(k[:, :, 1:], v[:, :, 1:]) for k, v in memories)
 
     return verdict(64, 32, 0, forgetful)
 
 
 @torch.no_grad()
-def verdict(length: int, width: int, seed: int, kept: Callable[[Memories], Memories]) -> Verdict:
+def verdict(length: int, width: int, seed: int, kept: Callable[[KVCaches], KVCaches]) -> Verdict:
     """Whole texts against pieces."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        model = GPT(SYMBOLS, length, width, DEPTH, heads=4).double()
+        model = GPT(SYMBOLS, length, width, DEPTH, num_heads=4).double()
         for parameter in model.parameters():
             if parameter.ndim == 2:
                 parameter.normal_(std=parameter.shape[1] ** -0.5)
@@ -57,9 +58,9 @@ def verdict(length: int, width: int, seed: int, kept: Callable[[Memories], Memor
     costs: dict[str, list[int]] = {AGAIN: [], REMEMBERED: []}
     for place in places:
         text = tokens[:1, :place]
-        before = model.advance(text[:, :-1])[1] if place > 1 else None
+        before = model.decode_step(text[:, :-1])[1] if place > 1 else None
         costs[AGAIN].append(multiply_adds(model, text))
-        step = partial(model.advance, before=before)
+        step = partial(model.decode_step, kv_caches=before)
         costs[REMEMBERED].append(multiply_adds(step, text[:, -1:]))
     x = [float(place) for place in places]
     return Verdict(
@@ -88,11 +89,11 @@ def position(n: float, d: int) -> float:
 
 
 def in_pieces(
-    model: GPT, tokens: Tensor, ends: list[int], kept: Callable[[Memories], Memories]
+    model: GPT, tokens: Tensor, ends: list[int], kept: Callable[[KVCaches], KVCaches]
 ) -> Tensor:
     """Logits of the text cut before these places."""
     memories, logits = None, []
     for piece in tokens.tensor_split(ends, 1):
-        found, memories = model.advance(piece, None if memories is None else kept(memories))
+        found, memories = model.decode_step(piece, None if memories is None else kept(memories))
         logits.append(found)
     return torch.cat(logits, 1)

@@ -36,9 +36,9 @@ def verdict(words: int, width: int, seed: int, strength: float) -> Verdict:
     """Change of the output by the number of words that moved."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        bert = BERT(SYMBOLS, words + 1, width, depth=2, heads=2, dropout=0.0)
+        bert = BERT(SYMBOLS, words + 1, width, num_layers=2, num_heads=2, dropout=0.0)
         reader = BertClassifier(bert, classes=2).double().eval()
-        writer = GPT(SYMBOLS, words + 2, width, depth=2, heads=2).double().eval()
+        writer = GPT(SYMBOLS, words + 2, width, num_layers=2, num_heads=2).double().eval()
         for parameter in (*reader.parameters(), *writer.parameters()):
             if parameter.ndim == 2:
                 parameter.normal_(std=parameter.shape[1] ** -0.5)

@@ -27,12 +27,12 @@ LENGTHS = (5, 9, 17, 33, 65)
 
 def check(seed: int = 0) -> Verdict:
     """Every token sees all."""
-    return verdict(lambda: SelfAttention(WIDTH, heads=1), seed)
+    return verdict(lambda: SelfAttention(WIDTH, num_heads=1), seed)
 
 
 def broken() -> Verdict:
     """Every token sees two neighbors to each side."""
-    return verdict(lambda: WindowedAttention(WIDTH, heads=1, window=2), 0)
+    return verdict(lambda: WindowedAttention(WIDTH, num_heads=1, window=2), 0)
 
 
 def verdict(make: Callable[[], nn.Module], seed: int) -> Verdict:

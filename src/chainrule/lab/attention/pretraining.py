@@ -45,7 +45,9 @@ def verdict(steps: int, seed: int, together: bool) -> Verdict:
     """Accuracies of the two by number of labels."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        fresh = BERT(SCHEME.symbols, LENGTH + 1, width=16, depth=1, heads=2, dropout=0.0)
+        fresh = BERT(
+            SCHEME.symbols, LENGTH + 1, hidden_size=16, num_layers=1, num_heads=2, dropout=0.0
+        )
         read = deepcopy(fresh)
         pretrain(read, steps, together)
         test = texts(200)
@@ -89,7 +91,7 @@ def pretrain(bert: BERT, steps: int, together: bool) -> None:
     optimizer = torch.optim.Adam(model.parameters(), RATE, fused=True)
     for _ in range(steps):
         hidden = hide(texts(BATCH // 2, together)[0], SCHEME)
-        logits = model.answers(hidden.tokens, places=hidden.places).words
+        logits = model.logits(hidden.tokens, positions=hidden.places).tokens
         optimizer.zero_grad()
         hidden_words(logits, hidden.words, hidden.counts).mean().backward()
         optimizer.step()

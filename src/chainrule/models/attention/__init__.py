@@ -3,7 +3,7 @@
 from chainrule.models.attention.bert import BERT
 from chainrule.models.attention.bert_classifier import BertClassifier
 from chainrule.models.attention.bert_pretraining import BertPretraining
-from chainrule.models.attention.bert_questions import BertQuestions
+from chainrule.models.attention.bert_question_answering import BertQuestionAnswering
 from chainrule.models.attention.bert_tagger import BertTagger
 from chainrule.models.attention.gpt import GPT
 from chainrule.models.attention.linear_attention import LinearAttention
@@ -17,7 +17,7 @@ __all__ = [
     "GPT",
     "BertClassifier",
     "BertPretraining",
-    "BertQuestions",
+    "BertQuestionAnswering",
     "BertTagger",
     "LinearAttention",
     "MLPMixer",

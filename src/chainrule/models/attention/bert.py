@@ -1,22 +1,21 @@
-"""BERT: an encoder that reads a text from both sides.
+"""BERT: a transformer encoder that sees the whole text at every position.
 
-    h = N(e_x + p_t + s_k)                                 token, learned position, segment 0 or 1
-    h ← N(h + A(h)),   h ← N(h + F(h))                     L post-norm blocks
+    x_t = N(e_{w_t} + p_t + s_k)                           embeddings of token, position, segment
+    x   ← N(x + A(x)),   x ← N(x + F(x))                   L post-norm blocks
 
-A text is [CLS] a … [SEP], a pair of texts [CLS] a … [SEP] b … [SEP] with segment 1 from b on. What
-comes out is a vector for each token in its context; heads for pre-training and for tasks stand in
-`bert_pretraining`, `bert_classifier`, `bert_tagger` and `bert_questions`. Token 0, [PAD], is never
-attended to. φ is the GELU, F four times as wide as h; dropout spares the attention weights. The
-positions begin as sinusoids: one map finds a token's neighbors at all places, where random ones
-must be learned place by place. Default sizes are BERT-base's, whose published weights
-`load_published` reads.
+The input is [CLS] a … [SEP] for one text or [CLS] a … [SEP] b … [SEP] for a pair, whose second text
+has segment 1. The output is a contextual vector for each token; `BertPretraining`,
+`BertClassifier`, `BertTagger` and `BertQuestionAnswering` add heads to it. φ is the GELU and F four
+times as wide as x; there is no dropout of attention weights. Token 0, [PAD], is never attended to.
+
+The positions start as sinusoids: with them one linear map finds a token's neighbors at all
+positions, with random ones it must be learned for each. The default sizes are BERT-base's, and
+`chainrule.pretrained.load` reads its published weights.
 
 Devlin, Chang, Lee and Toutanova (2019), NAACL. Notes: J 6.5.
 """
 
 import math
-from collections.abc import Mapping
-from pathlib import Path
 
 import torch
 import torch.nn.functional as F
@@ -24,158 +23,124 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from chainrule.errors import InputError
-from chainrule.nn.attention import padding_mask
+from chainrule.nn.attention_masks import padding_mask
 from chainrule.nn.dropout import dropout as dropped
 from chainrule.nn.positions import LearnedPositions, rotation, sinusoidal
-from chainrule.nn.transformer_block import Block, draw_weights
-from chainrule.pretrained.loading import load_published as fit
-from chainrule.pretrained.state_dict_rules import opened, stacked, without
+from chainrule.nn.transformer_block import Block, PostNormBlock, normal_initialization
 
 PADDING = 0
 EPS = 1e-12
 SEGMENTS = 2
-SIGMA = 0.02  # of all weights in the beginning
-SHARP = 2.0  # g: how much more a head looks where it should
+SIGMA = 0.02  # standard deviation of the initial weights
+SHARPNESS = 2.0  # g of `initialize_neighbor_heads`
 
 
 class BERT(nn.Module):
-    """Tokens → a vector for each, from the whole text."""
+    """A transformer encoder: tokens → a vector for each, which depends on the whole text.
+
+        x_t = N(e_{w_t} + p_t + s_k)
+        x   ← N(x + A(x)),   x ← N(x + F(x))               L post-norm blocks
+
+    Args:
+        vocab_size: Number of tokens in the vocabulary.
+        max_length: Most tokens of a text, the number of positions.
+        hidden_size: Size of the vector x_t of a token.
+        num_layers: Number of blocks, L.
+        num_heads: Number of attention heads, a divisor of `hidden_size`.
+        dropout: Dropout probability of the embeddings and of A(·) and F(·).
+
+    Example:
+        >>> import torch
+        >>> from chainrule.models.attention import BERT
+        >>> model = BERT(vocab_size=100, max_length=16, hidden_size=32, num_layers=2, num_heads=4)
+        >>> model(torch.randint(1, 100, (3, 12))).shape
+        torch.Size([3, 12, 32])
+    """
 
     def __init__(
         self,
-        symbols: int = 30_522,
-        longest: int = 512,
-        width: int = 768,
-        depth: int = 12,
-        heads: int = 12,
+        vocab_size: int = 30_522,
+        max_length: int = 512,
+        hidden_size: int = 768,
+        num_layers: int = 12,
+        num_heads: int = 12,
         dropout: float = 0.1,
     ):
         super().__init__()
-        if symbols < 2 or depth < 1:
+        if vocab_size < 2 or num_layers < 1:
             raise InputError(
-                f"BERT needs two symbols and one block, got {symbols} symbols and {depth} blocks"
+                "vocab_size must be at least 2 and num_layers at least 1, got vocab_size "
+                f"{vocab_size} and num_layers {num_layers}"
             )
-        self.symbols, self.longest, self.width, self.rate = symbols, longest, width, dropout
-        self.embedding = nn.Embedding(symbols, width)
-        self.positions = LearnedPositions(longest, width)
-        self.segments = nn.Embedding(SEGMENTS, width)
-        self.norm = nn.LayerNorm(width, eps=EPS)
+        self.vocab_size, self.max_length = vocab_size, max_length
+        self.hidden_size, self.dropout = hidden_size, dropout
+        self.embedding = nn.Embedding(vocab_size, hidden_size)
+        self.positions = LearnedPositions(max_length, hidden_size)
+        self.segments = nn.Embedding(SEGMENTS, hidden_size)
+        self.norm = nn.LayerNorm(hidden_size, eps=EPS)
         self.blocks = nn.ModuleList(
-            Block(width, heads, 4 * width, "post", F.gelu, dropout, EPS) for _ in range(depth)
+            PostNormBlock(hidden_size, num_heads, 4 * hidden_size, F.gelu, dropout, EPS)
+            for _ in range(num_layers)
         )
-        draw_weights(self, SIGMA)
+        normal_initialization(self, SIGMA)
         with torch.no_grad():
-            self.positions.weight.copy_(SIGMA * math.sqrt(2) * sinusoidal(longest, width))
-
-    @torch.no_grad()
-    def begin_with(self, meanings: Float[Tensor, "symbols some"]) -> None:
-        """The last entries of the tokens' vectors are these, and no gradient moves them.
-
-        The last ones, because neighbors are told apart by the first entries of the positions.
-
-        Rows of length one become entries as large as the others, longer ones larger. Rows of zeros
-        are tokens of which nothing is known: they are learned altogether.
-        """
-        symbols, some = meanings.shape
-        if symbols != self.symbols or some > self.width:
-            raise InputError(
-                f"expected vectors of at most {self.width} numbers for {self.symbols} tokens, got "
-                f"{some} for {symbols}"
-            )
-        known = meanings.ne(0).any(1)
-        scale = SIGMA * math.sqrt(some)
-        weight = self.embedding.weight
-        weight[known, self.width - some :] = scale * meanings[known].to(weight)
-        kept = known[:, None] & (torch.arange(self.width) >= self.width - some)
-        weight.register_hook(lambda gradient: gradient.masked_fill(kept.to(gradient.device), 0))
-
-    @torch.no_grad()
-    def look_around(self) -> None:
-        """The heads of the first block begin with the words before and behind: -1, +1, -2, …
-
-        q_t = g R_k p_t and k_s = g p_s, on the fastest entries of p: their product is largest where
-        s = t + k. There the tokens' own vectors begin with zeros.
-        """
-        first = self.blocks[0]
-        assert isinstance(first, Block)
-        heads = first.attention.heads
-        size = self.width // heads
-        query, key, _ = first.attention.projection.weight.unflatten(0, (3, heads, size))
-        for head in range(heads):
-            offset = (head // 2 + 1) * (-1 if head % 2 == 0 else 1)
-            query[head] = SHARP * rotation(offset, self.width)[:size]
-            key[head] = SHARP * torch.eye(self.width)[:size]
-        self.embedding.weight[:, :size] = 0
+            self.positions.weight.copy_(SIGMA * math.sqrt(2) * sinusoidal(max_length, hidden_size))
 
     def forward(
         self,
         tokens: Int[Tensor, "batch steps"],
         segments: Int[Tensor, "batch steps"] | None = None,
-    ) -> Float[Tensor, "batch steps width"]:
-        """segments: 0 or 1 for each token; without them all belong to the first text."""
+    ) -> Float[Tensor, "batch steps hidden"]:
+        """segments: 0 or 1 for each token; by default all 0."""
         s = self.segments.weight[0] if segments is None else self.segments(segments)
         e = self.embedding(tokens) + self.positions(tokens.shape[1]) + s
-        h = dropped(self.norm(e), self.rate, self.training)
+        x = dropped(self.norm(e), self.dropout, self.training)
         mask = padding_mask(tokens != PADDING)
         for block in self.blocks:
-            h = block(h, mask)
-        return h
+            x = block(x, mask)
+        return x
 
+    @torch.no_grad()
+    def fix_embeddings(self, vectors: Float[Tensor, "vocab size"]) -> None:
+        """Set the last entries of the token embeddings to these vectors and exclude them from
+        training; tokens whose vector is zero keep their initial embedding and are trained.
 
-RULES = (
-    (r"bert\.", ""),
-    (r"(.*)\.gamma$", r"\1.weight"),  # older files call a norm's weight and bias so
-    (r"(.*)\.beta$", r"\1.bias"),
-    (r"embeddings\.word_embeddings\.", "embedding."),
-    (r"embeddings\.position_embeddings\.", "positions."),
-    (r"embeddings\.token_type_embeddings\.", "segments."),
-    (r"embeddings\.LayerNorm\.", "norm."),
-    (r"encoder\.layer\.(\d+)\.", r"blocks.\1."),
-    (r"(blocks\.\d+\.attention)\.self\.", r"\1."),
-    (r"(blocks\.\d+)\.attention\.output\.LayerNorm\.", r"\1.norm_1."),
-    (r"(blocks\.\d+\.attention\.output)\.dense\.", r"\1."),
-    (r"(blocks\.\d+)\.intermediate\.dense\.", r"\1.feed_forward.inner."),
-    (r"(blocks\.\d+)\.output\.dense\.", r"\1.feed_forward.outer."),
-    (r"(blocks\.\d+)\.output\.LayerNorm\.", r"\1.norm_2."),
-)
+        Vectors of length one are scaled to entries of the usual size. The first entries stay free
+        because `initialize_neighbor_heads` uses them for the positions.
+        """
+        vocab_size, size = vectors.shape
+        if vocab_size != self.vocab_size or size > self.hidden_size:
+            raise InputError(
+                f"expected vectors of at most {self.hidden_size} entries for {self.vocab_size} "
+                f"tokens, got {size} entries for {vocab_size} tokens"
+            )
+        known = vectors.ne(0).any(1)
+        scale = SIGMA * math.sqrt(size)
+        weight = self.embedding.weight
+        weight[known, self.hidden_size - size :] = scale * vectors[known].to(weight)
+        fixed = known[:, None] & (torch.arange(self.hidden_size) >= self.hidden_size - size)
+        weight.register_hook(lambda gradient: gradient.masked_fill(fixed.to(gradient.device), 0))
 
+    @torch.no_grad()
+    def initialize_neighbor_heads(self) -> None:
+        """Let the heads of the first block start by attending to the offsets -1, +1, -2, +2, …
 
-WITHIN = (
-    (r"(embedding|positions|segments|norm|blocks)\.", r"bert.\1."),
-    (r"pooler\.dense\.", "pooler."),
-)
-"""For models that hold BERT as their part `bert`."""
-
-
-def load_published(model: BERT, weights: str | Path | Mapping[str, Tensor]) -> None:
-    """BERT's weights under their public names, from a safetensors file or a state dict.
-
-    Heads that the file holds are not read.
-    """
-    fit(model, without(published(weights), r"(cls|pooler|classifier|qa_outputs)\..*"))
-
-
-def load_with_head(
-    model: nn.Module, weights: str | Path | Mapping[str, Tensor], published_head: str, head: bool
-) -> None:
-    """Into a model with the parts `bert`, `output` and perhaps `pooler`.
-
-    Without the `head`, `output` keeps its initial values, and the file may hold other heads.
-    """
-    state = opened(published(weights), (*WITHIN, (rf"{published_head}\.", "output.")))
-    if not head:
-        state = without(state, r"(cls|classifier|qa_outputs|output)\..*")
-    if not hasattr(model, "pooler"):
-        state = without(state, r"pooler\..*")
-    fit(model, state, () if head else ("output",))
-
-
-def published(weights: str | Path | Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The entries of a published file under our names, those of heads under theirs."""
-    state = stacked(opened(weights, RULES), ("query", "key", "value"), "projection")
-    return without(state, r"embeddings\.position_ids")  # 0, 1, 2, … in some files
+        q_t = g R_k p_t and k_s = g p_s on the fastest entries of p; their product is largest where
+        s = t + k. The token embeddings start with zeros in those entries.
+        """
+        first = self.blocks[0]
+        assert isinstance(first, Block)
+        num_heads = first.attention.num_heads
+        size = self.hidden_size // num_heads
+        query, key, _ = first.attention.projection.weight.unflatten(0, (3, num_heads, size))
+        for head in range(num_heads):
+            offset = (head // 2 + 1) * (-1 if head % 2 == 0 else 1)
+            query[head] = SHARPNESS * rotation(offset, self.hidden_size)[:size]
+            key[head] = SHARPNESS * torch.eye(self.hidden_size)[:size]
+        self.embedding.weight[:, :size] = 0
 
 
 def example() -> tuple[BERT, Tensor]:
-    """Nine tokens, two blocks of two heads, and five texts of six tokens."""
-    return BERT(9, longest=8, width=8, depth=2, heads=2, dropout=0.0), torch.randint(1, 9, (5, 6))
+    """A vocabulary of nine tokens, two blocks of two heads, and five texts of six tokens."""
+    model = BERT(9, max_length=8, hidden_size=8, num_layers=2, num_heads=2, dropout=0.0)
+    return model, torch.randint(1, 9, (5, 6))

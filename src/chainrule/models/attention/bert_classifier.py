@@ -1,38 +1,50 @@
-"""BERT that sorts texts: the vector of [CLS] is all that the last map sees.
+"""BERT for text classification, from the vector of [CLS].
 
-    f(x) = W z + b,   z = tanh(U h_[CLS] + u)
+    f(w) = V z + v,   z = tanh(U x_[CLS] + u)
 
-U is pre-trained with BERT, W and b begin anew; all weights are then trained on the task. A text of
-more tokens than BERT has positions is read in windows, each behind its own [CLS]; then z is the
-mean of theirs, each as often as it has tokens.
+U is pre-trained with BERT, V and v are new; all weights are trained on the task. A text of more
+tokens than BERT has positions is read in windows, each with its own [CLS]; z is then the mean over
+the windows, weighted by their numbers of tokens.
 
 Devlin, Chang, Lee and Toutanova (2019), NAACL; Sun, Qiu, Xu and Huang (2019), CCL, for the
 windows. Notes: J 6.5 (sentiment classification).
 """
-
-from collections.abc import Mapping
-from pathlib import Path
 
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from chainrule.models.attention.bert import BERT, PADDING, load_with_head
+from chainrule.models.attention.bert import BERT, PADDING
 from chainrule.nn.dropout import dropout as dropped
-from chainrule.nn.transformer_block import draw_weights
+from chainrule.nn.transformer_block import normal_initialization
 
-AT_ONCE = 128  # windows read together
+WINDOWS_PER_BATCH = 128
 
 
 class BertClassifier(nn.Module):
-    """A text, or a pair of texts → the logits of its class."""
+    """A text or a pair of texts → the logits of its class.
+
+        f(w) = V z + v,   z = tanh(U x_[CLS] + u)
+
+    Args:
+        bert: The encoder.
+        classes: Number of classes.
+
+    Example:
+        >>> import torch
+        >>> from chainrule.models.attention import BERT, BertClassifier
+        >>> bert = BERT(vocab_size=100, max_length=16, hidden_size=32, num_layers=2, num_heads=4)
+        >>> model = BertClassifier(bert, classes=2)
+        >>> model(torch.randint(1, 100, (3, 40))).shape  # three windows each
+        torch.Size([3, 2])
+    """
 
     def __init__(self, bert: BERT, classes: int):
         super().__init__()
-        self.pooler = nn.Linear(bert.width, bert.width)
-        self.output = nn.Linear(bert.width, classes)
-        draw_weights(self)
+        self.pooler = nn.Linear(bert.hidden_size, bert.hidden_size)
+        self.output = nn.Linear(bert.hidden_size, classes)
+        normal_initialization(self)
         self.bert = bert
 
     def forward(
@@ -40,39 +52,33 @@ class BertClassifier(nn.Module):
         tokens: Int[Tensor, "batch steps"],
         segments: Int[Tensor, "batch steps"] | None = None,
     ) -> Float[Tensor, "batch classes"]:
-        """segments: of a pair of texts, which must fit into one window."""
-        if segments is None and tokens.shape[1] > self.bert.longest:
-            z = self.read_in_windows(tokens)
+        """segments: for a pair of texts, which must fit into one window."""
+        if segments is None and tokens.shape[1] > self.bert.max_length:
+            z = self.pool_windows(tokens)
         else:
-            z = self.read(tokens, segments)
-        return self.output(dropped(z, self.bert.rate, self.training))
+            z = self.pool(tokens, segments)
+        return self.output(dropped(z, self.bert.dropout, self.training))
 
-    def read(
+    def pool(
         self, tokens: Int[Tensor, "batch steps"], segments: Int[Tensor, "batch steps"] | None = None
-    ) -> Float[Tensor, "batch width"]:
+    ) -> Float[Tensor, "batch hidden"]:
+        """z = tanh(U x_[CLS] + u)."""
         return self.pooler(self.bert(tokens, segments)[:, 0]).tanh()
 
-    def read_in_windows(self, tokens: Int[Tensor, "batch steps"]) -> Float[Tensor, "batch width"]:
-        """The last window may be shorter, and those of padding alone are not read."""
+    def pool_windows(self, tokens: Int[Tensor, "batch steps"]) -> Float[Tensor, "batch hidden"]:
+        """The weighted mean of z over the windows of a text; windows of padding are skipped."""
         cls, rest = tokens[:, :1], tokens[:, 1:]
-        size = self.bert.longest - 1
+        size = self.bert.max_length - 1
         rest = F.pad(rest, (0, -rest.shape[1] % size), value=PADDING).unflatten(1, (-1, size))
         n = (rest != PADDING).sum(2)
-        owner, window = n.nonzero(as_tuple=True)
-        texts = torch.cat([cls[owner], rest[owner, window]], 1)
-        z = torch.cat([self.read(part) for part in texts.split(AT_ONCE)])
-        share = (n[owner, window] / n.sum(1)[owner]).to(z)
-        return z.new_zeros(len(tokens), z.shape[1]).index_add(0, owner, share[:, None] * z)
-
-
-def load_published(
-    model: BertClassifier, weights: str | Path | Mapping[str, Tensor], head: bool = False
-) -> None:
-    """BERT's public weights; with the `head`, those of a classifier of as many classes."""
-    load_with_head(model, weights, "classifier", head)
+        text, window = n.nonzero(as_tuple=True)
+        windows = torch.cat([cls[text], rest[text, window]], 1)
+        z = torch.cat([self.pool(part) for part in windows.split(WINDOWS_PER_BATCH)])
+        weight = (n[text, window] / n.sum(1)[text]).to(z)
+        return z.new_zeros(len(tokens), z.shape[1]).index_add(0, text, weight[:, None] * z)
 
 
 def example() -> tuple[BertClassifier, Tensor]:
     """Three classes of texts of six tokens."""
-    bert = BERT(9, longest=8, width=8, depth=2, heads=2, dropout=0.0)
+    bert = BERT(9, max_length=8, hidden_size=8, num_layers=2, num_heads=2, dropout=0.0)
     return BertClassifier(bert, 3), torch.randint(1, 9, (5, 6))

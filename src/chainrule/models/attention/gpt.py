@@ -1,23 +1,22 @@
-"""GPT: a transformer that sees the past only and guesses the next token.
+"""GPT: a transformer that predicts the next token from the ones before it.
 
-    h_t = e_{x_t} + p_t                                     token and learned position
-    h   ← h + A(N(h)),   h ← h + F(N(h))                    L causal blocks
-    p(x_{t+1} | x_1 … x_t) = softmax(E N(h_t))              E is the matrix of the e_x again
+    x_t = e_{w_t} + p_t                                     embeddings of token and position
+    x   ← x + A(N(x)),   x ← x + F(N(x))                    L causal pre-norm blocks
+    p(w_{t+1} | w_1 … w_t) = softmax(E N(x_t))              E is the embedding matrix
 
-φ is the GELU and F four times as wide as h; the last map of each sublayer starts 1/√(2L) smaller,
-so that the sum of all of them does not grow with L. `GPT.gpt2` is the network of 124 million
-weights, whose published ones `load_published` reads; it takes the tanh form of the GELU, which
-costs twice the time on a CPU and differs by less than 0.0005.
+φ is the GELU and F four times as wide as x. The output maps of A and F start 1/√(2L) smaller, so
+that the sum of all of them does not grow with L. `GPT.gpt2` builds GPT-2 with its 124 million
+parameters, and `chainrule.pretrained.load` reads the published ones. GPT-2 uses the tanh form of
+the GELU, which takes twice as long on a CPU and differs by less than 0.0005.
 
-Writing keeps keys and values of what was read, so a token costs one position, not all. Beyond the
-context the window moves on: positions are absolute, so what is left of it is read anew.
+Generation keeps keys and values in a cache, so that a new token costs one position instead of all.
+Positions are absolute: once the context is full, the window moves on and is read again.
 
 Radford et al. (2018, 2019). Notes: J 6.4 (the decoder), L "Transformer Impact".
 """
 
 import math
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
 import torch
 import torch.nn.functional as F
@@ -26,130 +25,175 @@ from torch import Tensor, nn
 
 from chainrule.errors import InputError
 from chainrule.nn.activations import Activation
-from chainrule.nn.attention import Memory
+from chainrule.nn.attention import KVCache
 from chainrule.nn.decoding import sample
 from chainrule.nn.dropout import dropout as dropped
 from chainrule.nn.positions import LearnedPositions
 from chainrule.nn.profile import evaluating
-from chainrule.nn.transformer_block import Block, draw_weights
-from chainrule.pretrained.loading import load_published as fit
-from chainrule.pretrained.state_dict_rules import opened, untied, without
+from chainrule.nn.transformer_block import PreNormBlock, normal_initialization
 
-Memories = tuple[Memory, ...]
-"""Keys and values of each block."""
+KVCaches = tuple[KVCache, ...]
+"""One cache per block."""
 
 
 class GPT(nn.Module):
-    """Tokens → the logits of their next ones."""
+    """A causal transformer: tokens → logits of the next token at every position.
+
+        x ← x + A(N(x)),   x ← x + F(N(x))                  L causal blocks
+        p(w_{t+1} | w_1 … w_t) = softmax(E N(x_t))
+
+    Args:
+        vocab_size: Number of tokens in the vocabulary.
+        context_length: Most tokens that the network sees at once.
+        hidden_size: Size of the vector x_t of a token.
+        num_layers: Number of blocks, L.
+        num_heads: Number of attention heads, a divisor of `hidden_size`.
+        dropout: Dropout probability of the embeddings and of A(·) and F(·).
+        activation: φ of the feed-forward networks F.
+
+    Example:
+        >>> import torch
+        >>> from chainrule.models.attention import GPT
+        >>> model = GPT(vocab_size=65, context_length=16, hidden_size=32, num_layers=2, num_heads=4)
+        >>> tokens = torch.randint(65, (3, 16))
+        >>> model(tokens).shape
+        torch.Size([3, 16, 65])
+        >>> model.generate(tokens[0], max_new_tokens=20, temperature=0.8).shape
+        torch.Size([20])
+    """
 
     def __init__(
         self,
-        symbols: int,
-        context: int,
-        width: int,
-        depth: int,
-        heads: int,
+        vocab_size: int,
+        context_length: int,
+        hidden_size: int,
+        num_layers: int,
+        num_heads: int,
         dropout: float = 0.0,
         activation: Activation = F.gelu,
     ):
         super().__init__()
-        if symbols < 2 or depth < 1:
+        if vocab_size < 2 or num_layers < 1:
             raise InputError(
-                f"GPT needs two symbols and one block, got {symbols} symbols and {depth} blocks"
+                "vocab_size must be at least 2 and num_layers at least 1, got vocab_size "
+                f"{vocab_size} and num_layers {num_layers}"
             )
-        self.context, self.rate, self.activation = context, dropout, activation
-        self.embedding = nn.Embedding(symbols, width)
-        self.positions = LearnedPositions(context, width)
+        self.context_length, self.dropout, self.activation = context_length, dropout, activation
+        self.embedding = nn.Embedding(vocab_size, hidden_size)
+        self.positions = LearnedPositions(context_length, hidden_size)
         self.blocks = nn.ModuleList(
-            Block(width, heads, 4 * width, "pre", activation, dropout) for _ in range(depth)
+            PreNormBlock(hidden_size, num_heads, 4 * hidden_size, activation, dropout)
+            for _ in range(num_layers)
         )
-        self.norm = nn.LayerNorm(width)
-        draw_weights(self)
+        self.norm = nn.LayerNorm(hidden_size)
+        normal_initialization(self)
         for name, p in self.named_parameters():
             if name.endswith(("attention.output.weight", "outer.weight")):
-                nn.init.normal_(p, std=0.02 / math.sqrt(2 * depth))
+                nn.init.normal_(p, std=0.02 / math.sqrt(2 * num_layers))
 
     @staticmethod
     def gpt2(
-        symbols: int = 50_257,
-        context: int = 1024,
-        width: int = 768,
-        depth: int = 12,
-        heads: int = 12,
+        vocab_size: int = 50_257,
+        context_length: int = 1024,
+        hidden_size: int = 768,
+        num_layers: int = 12,
+        num_heads: int = 12,
         dropout: float = 0.1,
     ) -> "GPT":
-        """GPT-2, the smallest of the four by default."""
-        return GPT(symbols, context, width, depth, heads, dropout, tanh_gelu)
+        """GPT-2, by default the smallest of the four."""
+        return GPT(
+            vocab_size, context_length, hidden_size, num_layers, num_heads, dropout, tanh_gelu
+        )
 
-    def forward(self, tokens: Int[Tensor, "batch steps"]) -> Float[Tensor, "batch steps symbols"]:
-        """Logits of every next token; steps up to the context."""
-        h = self.embedded(tokens)
+    def forward(self, tokens: Int[Tensor, "batch steps"]) -> Float[Tensor, "batch steps vocab"]:
+        """Logits of the next token at every position; steps ≤ context_length."""
+        x = self.embed(tokens)
         for block in self.blocks:
-            h = block(h, causal=True)
-        return self.logits(h)
+            x = block(x, causal=True)
+        return self.logits(x)
 
-    def advance(
-        self, tokens: Int[Tensor, "batch steps"], before: Memories | None = None
-    ) -> tuple[Float[Tensor, "batch steps symbols"], Memories]:
-        """The same for a later piece of the text, given what is remembered of the earlier ones."""
-        h = self.embedded(tokens, before[0][0].shape[2] if before else 0)
-        after = []
-        for block, memory in zip(self.blocks, before or [None] * len(self.blocks), strict=True):
-            h, remembered = block.advance(h, memory)  # type: ignore[operator]
-            after.append(remembered)
-        return self.logits(h), tuple(after)
+    def decode_step(
+        self, tokens: Int[Tensor, "batch steps"], kv_caches: KVCaches | None = None
+    ) -> tuple[Float[Tensor, "batch steps vocab"], KVCaches]:
+        """The logits for tokens that follow the cached ones, and the caches that include them."""
+        x = self.embed(tokens, kv_caches[0].length if kv_caches else 0)
+        updated = []
+        for block, kv_cache in zip(
+            self.blocks, kv_caches or [None] * len(self.blocks), strict=True
+        ):
+            x, kv_cache = block.decode_step(x, kv_cache)  # type: ignore[operator]
+            updated.append(kv_cache)
+        return self.logits(x), tuple(updated)
 
-    def embedded(self, tokens: Tensor, start: int = 0) -> Tensor:
-        h = self.embedding(tokens) + self.positions(tokens.shape[1], start)
-        return dropped(h, self.rate, self.training)
+    def embed(self, tokens: Tensor, start: int = 0) -> Tensor:
+        """e_{w_t} + p_t, from position `start` on."""
+        x = self.embedding(tokens) + self.positions(tokens.shape[1], start)
+        return dropped(x, self.dropout, self.training)
 
-    def logits(self, h: Tensor) -> Tensor:
-        return F.linear(self.norm(h), self.embedding.weight)
+    def logits(self, x: Tensor) -> Tensor:
+        """E N(x)."""
+        return F.linear(self.norm(x), self.embedding.weight)
 
     @torch.no_grad()
-    def write(
+    def generate(
         self,
         prompt: Int[Tensor, " length"],
-        number: int,
+        max_new_tokens: int,
         temperature: float = 1.0,
         top_k: int = 0,
         generator: torch.Generator | None = None,
         top_p: float = 1.0,
-        never: Sequence[int] = (),
-    ) -> Int[Tensor, " number"]:
-        """As many tokens after the prompt, drawn one by one; `never` are not written.
+        suppress_tokens: Sequence[int] = (),
+    ) -> Int[Tensor, " max_new_tokens"]:
+        """Tokens sampled one by one after the prompt.
 
-        temperature, top_k, top_p: see `draw`. The same generator state gives the same text.
+        Args:
+            prompt: One token or more; of a long one the last `context_length` count.
+            max_new_tokens: Number of tokens to sample.
+            temperature: Divides the logits; 0 takes the likeliest token.
+            top_k: Sample from the k likeliest tokens; 0 keeps all.
+            generator: Source of the random numbers; the same state gives the same tokens.
+            top_p: Sample from the smallest set of tokens with probability p; see `sample_token`.
+            suppress_tokens: Tokens that are never sampled.
         """
-        symbols = len(self.embedding.weight)
-        if not len(prompt) or not 0 <= prompt.min() <= prompt.max() < symbols:
-            raise InputError(
-                f"expected a prompt of one token or more, each from 0 to {symbols - 1}, got "
-                f"{prompt.tolist() or 'none'}"
-            )
-        if number < 0 or len(set(never)) >= symbols:
-            raise InputError(
-                f"expected 0 or more tokens to write and one that may be, got {number} and "
-                f"{len(set(never))} of {symbols} that may not"
-            )
+        self.check_request(prompt, max_new_tokens, suppress_tokens)
 
         def last(logits: Tensor) -> Tensor:
-            logits[:, -1, list(never)] = -torch.inf
+            logits[:, -1, list(suppress_tokens)] = -torch.inf
             return logits[:, -1]
 
-        def step(token: Tensor, state: tuple[Tensor, Memories]) -> tuple[Tensor, object]:
-            seen, before = state
-            full = before[0][0].shape[2] == self.context
-            seen = torch.cat([seen, token[:, None]], 1)[:, -self.context :]
-            logits, after = self.advance(*((seen,) if full else (token[:, None], before)))
-            return last(logits), (seen, after)
+        def step(token: Tensor, state: tuple[Tensor, KVCaches]) -> tuple[Tensor, object]:
+            window, kv_caches = state
+            window = torch.cat([window, token[:, None]], 1)[:, -self.context_length :]
+            if kv_caches[0].length == self.context_length:
+                logits, kv_caches = self.decode_step(window)
+            else:
+                logits, kv_caches = self.decode_step(token[:, None], kv_caches)
+            return last(logits), (window, kv_caches)
 
-        seen = prompt[None, -self.context :]
+        window = prompt[None, -self.context_length :]
         with evaluating(self):
-            logits, memories = self.advance(seen)
-            state = (seen, memories)
-            first = last(logits)
-            return sample(step, first, state, number, temperature, top_k, generator, top_p)[0]
+            logits, kv_caches = self.decode_step(window)
+            first, state = last(logits), (window, kv_caches)
+            return sample(step, first, state, max_new_tokens, temperature, top_k, generator, top_p)[
+                0
+            ]
+
+    def check_request(
+        self, prompt: Tensor, max_new_tokens: int, suppress_tokens: Sequence[int]
+    ) -> None:
+        vocab_size = len(self.embedding.weight)
+        if not len(prompt) or not 0 <= prompt.min() <= prompt.max() < vocab_size:
+            raise InputError(
+                f"prompt must hold at least one token, each from 0 to {vocab_size - 1}, got "
+                f"{prompt.tolist() or 'none'}"
+            )
+        if max_new_tokens < 0:
+            raise InputError(f"max_new_tokens must be at least 0, got {max_new_tokens}")
+        if len(set(suppress_tokens)) >= vocab_size:
+            raise InputError(
+                f"suppress_tokens must leave at least one of the {vocab_size} tokens, got all"
+            )
 
 
 def tanh_gelu(z: Tensor) -> Tensor:
@@ -157,35 +201,7 @@ def tanh_gelu(z: Tensor) -> Tensor:
     return F.gelu(z, approximate="tanh")
 
 
-RULES = (
-    (r"transformer\.", ""),
-    (r"wte\.", "embedding."),
-    (r"wpe\.", "positions."),
-    (r"ln_f\.", "norm."),
-    (r"h\.(\d+)\.ln_([12])\.", r"blocks.\1.norm_\2."),
-    (r"h\.(\d+)\.attn\.c_attn\.", r"blocks.\1.attention.projection."),
-    (r"h\.(\d+)\.attn\.c_proj\.", r"blocks.\1.attention.output."),
-    (r"h\.(\d+)\.mlp\.c_fc\.", r"blocks.\1.feed_forward.inner."),
-    (r"h\.(\d+)\.mlp\.c_proj\.", r"blocks.\1.feed_forward.outer."),
-)
-
-
-def load_published(model: GPT, weights: str | Path | Mapping[str, Tensor]) -> None:
-    """GPT-2's weights under their public names, from a safetensors file or a state dict."""
-    if model.activation is not tanh_gelu:
-        raise InputError("GPT-2 was trained with the tanh form of the GELU; make it by GPT.gpt2")
-    state = untied(opened(weights, RULES), "lm_head.weight", "embedding.weight")
-    state = without(state, r"h\.\d+\.attn\.(masked_)?bias")  # their causal masks
-    fit(model, turned(state))
-
-
-def turned(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """GPT-2 keeps its maps as (inputs, outputs)."""
-    return {
-        name: t.T if name.startswith("blocks.") and t.ndim == 2 else t for name, t in state.items()
-    }
-
-
 def example() -> tuple[GPT, Tensor]:
-    """Seven symbols, two blocks of two heads, and five texts of six symbols."""
-    return GPT(7, context=8, width=8, depth=2, heads=2), torch.randint(7, (5, 6))
+    """A vocabulary of seven tokens, two blocks of two heads, and five texts of six tokens."""
+    model = GPT(7, context_length=8, hidden_size=8, num_layers=2, num_heads=2)
+    return model, torch.randint(7, (5, 6))

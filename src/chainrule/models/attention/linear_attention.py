@@ -1,12 +1,11 @@
-"""Linear attention: with a kernel in place of the softmax, sums can be taken first.
+"""Linear attention: a kernel in place of the softmax, so that the keys can be summed first.
 
     ξ_t = Σ_s φ(q_t)·φ(k_s) v_s / Σ_s φ(q_t)·φ(k_s)          φ(x) = elu(x) + 1 > 0
         = φ(q_t) S / φ(q_t) z,     S = Σ_s φ(k_s) v_sᵀ,  z = Σ_s φ(k_s)
 
-So n d² products in place of n² d. Where only the past is seen, S and z are running sums: a
-recurrent network whose state has d (d + 1) numbers per head, however long the text. They are
-summed chunk by chunk, within a chunk in the quadratic form. z is carried as one more column of S,
-the one of v = 1.
+This takes n d² products instead of n² d. In causal attention S and z are running sums: a recurrent
+network whose state has d (d + 1) entries per head, however long the text. They are summed chunk by
+chunk, and within a chunk in the quadratic form. z is stored as one more column of S, that of v = 1.
 
 Katharopoulos, Vyas, Pappas and Fleuret (2020), ICML. Notes: L "Transformer Impact, Extensions and
 Limitations" (linear attention).
@@ -18,47 +17,80 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from chainrule.errors import InputError
-from chainrule.nn.attention import MultiHead, apart, projection
+from chainrule.nn.attention import MultiHeadAttention, split_heads, stacked_projection
+from chainrule.nn.attention_masks import causal_mask, padding_mask
 
 CHUNK = 64
-LEAST = 1e-6  # of the sum of weights, as in the authors' code: nothing to see gives zeros
+MIN_SUM = 1e-6  # of the weights, as in the authors' code: without allowed keys the output is zero
 
 Heads = Float[Tensor, "batch heads steps d"]
 State = Float[Tensor, "batch heads d columns"]
 
 
-class LinearAttention(MultiHead):
-    """Multi-head attention by φ; causal: a position sees itself and what stands before it."""
+class LinearAttention(MultiHeadAttention):
+    """Multi-head self-attention with a kernel φ(x) = elu(x) + 1 in place of the softmax.
 
-    def __init__(self, width: int, heads: int, causal: bool = False):
-        super().__init__(width, heads)
-        self.projection = projection(width, width, 3)
+        ξ_t = Σ_s φ(q_t)·φ(k_s) v_s / Σ_s φ(q_t)·φ(k_s)
+
+    Args:
+        hidden_size: Size of the vectors of the sequence.
+        num_heads: Number of heads, a divisor of `hidden_size`.
+        causal: Whether the sum is over s ≤ t only.
+
+    Example:
+        >>> import torch
+        >>> from chainrule.models.attention import LinearAttention
+        >>> layer = LinearAttention(hidden_size=8, num_heads=2, causal=True)
+        >>> x = torch.randn(3, 100, 8)
+        >>> layer(x).shape
+        torch.Size([3, 100, 8])
+        >>> y, state = layer.decode_step(x[:, :1])
+        >>> torch.allclose(y, layer(x)[:, :1], atol=1e-6)
+        True
+    """
+
+    def __init__(self, hidden_size: int, num_heads: int, causal: bool = False):
+        super().__init__(hidden_size, num_heads)
+        self.projection = stacked_projection(hidden_size, hidden_size, 3)
         self.causal = causal
 
     def forward(
         self,
-        x: Float[Tensor, "batch steps width"],
+        x: Float[Tensor, "batch steps hidden"],
         valid: Bool[Tensor, "batch steps"] | None = None,
-    ) -> Float[Tensor, "batch steps width"]:
-        """valid: False at padding, which nobody sees."""
-        q, k, v = self.projected(x)
+    ) -> Float[Tensor, "batch steps hidden"]:
+        """valid: False at padding, which is not attended to."""
+        q, k, v = self.project(x)
         if valid is not None:
             k = k * valid[:, None, :, None]
-        found = past(q, k, v)[0] if self.causal else everywhere(q, k, v)
-        return self.output(found.transpose(1, 2).flatten(2))
+        return self.join_heads(causal_sums(q, k, v)[0] if self.causal else full_sums(q, k, v))
 
-    def advance(
-        self, x: Float[Tensor, "batch steps width"], before: State | None = None
-    ) -> tuple[Float[Tensor, "batch steps width"], State]:
-        """The next steps of a causal sequence, and S with z after them."""
+    def attention_weights(
+        self,
+        x: Float[Tensor, "batch steps hidden"],
+        valid: Bool[Tensor, "batch steps"] | None = None,
+    ) -> Float[Tensor, "batch heads steps steps"]:
+        """φ(q_t)·φ(k_s) / Σ_s φ(q_t)·φ(k_s), which `forward` never forms."""
+        q, k, _ = self.project(x)
+        A = q @ k.mT
+        if self.causal:
+            A = A.masked_fill(~causal_mask(A.shape[2], A.shape[3], x.device), 0)
+        if valid is not None:
+            A = A.masked_fill(~padding_mask(valid), 0)
+        return A / A.sum(-1, keepdim=True).clamp_min(MIN_SUM)
+
+    def decode_step(
+        self, x: Float[Tensor, "batch steps hidden"], state: State | None = None
+    ) -> tuple[Float[Tensor, "batch steps hidden"], State]:
+        """The output for the next steps of a causal sequence, and S with z after them."""
         if not self.causal:
-            raise InputError("only causal attention can go on where it stopped; make it causal")
-        found, after = past(*self.projected(x), before)
-        return self.output(found.transpose(1, 2).flatten(2)), after
+            raise InputError("decode_step needs causal attention; build the layer with causal=True")
+        heads, state = causal_sums(*self.project(x), state)
+        return self.join_heads(heads), state
 
-    def projected(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """φ(q), φ(k) and v."""
-        q, k, v = apart(self.projection(x), 3, self.heads)
+    def project(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """φ(q), φ(k) and v, split into heads."""
+        q, k, v = split_heads(self.projection(x), 3, self.num_heads)
         return features(q), features(k), v
 
 
@@ -67,43 +99,35 @@ def features(x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
     return F.elu(x) + 1
 
 
-def everywhere(q: Heads, k: Heads, v: Heads) -> Heads:
-    """φ(q) S / φ(q) z, of all keys; q and k are features already."""
-    return divided(q @ (k.mT @ with_ones(v)))
+def full_sums(q: Heads, k: Heads, v: Heads) -> Heads:
+    """φ(q) S / φ(q) z over all keys, given φ(q) and φ(k)."""
+    return normalized(q @ (k.mT @ with_ones(v)))
 
 
-def past(q: Heads, k: Heads, v: Heads, before: State | None = None) -> tuple[Heads, State]:
-    """φ(q_t) S_t / φ(q_t) z_t with the sums up to t, which begin at `before`; and the last sums."""
+def causal_sums(q: Heads, k: Heads, v: Heads, state: State | None = None) -> tuple[Heads, State]:
+    """φ(q_t) S_t / φ(q_t) z_t with the sums over s ≤ t, starting at `state`; and the last sums."""
     batch, heads, steps, d = q.shape
-    spare = -steps % CHUNK if steps > CHUNK else 0
+    padding = -steps % CHUNK if steps > CHUNK else 0
     q, k, v = (
-        F.pad(t, (0, 0, 0, spare)).unflatten(2, (-1, min(CHUNK, steps)))
+        F.pad(t, (0, 0, 0, padding)).unflatten(2, (-1, min(CHUNK, steps)))
         for t in (q, k, with_ones(v))
     )
     sums = (k.mT @ v).cumsum(2)  # over chunks
-    start = sums.new_zeros(batch, heads, d, v.shape[-1]) if before is None else before
+    start = sums.new_zeros(batch, heads, d, v.shape[-1]) if state is None else state
     earlier = torch.cat([start[:, :, None], sums[:, :, :-1] + start[:, :, None]], 2)
-    found = q @ earlier + (q @ k.mT).tril() @ v
-    return divided(found.flatten(2, 3)[:, :, :steps]), sums[:, :, -1] + start
-
-
-def quadratic(
-    q: Heads, k: Heads, mask: Bool[Tensor, "#batch #heads #steps #steps"] | None = None
-) -> Float[Tensor, "batch heads steps steps"]:
-    """The weights φ(q_t)·φ(k_s) / Σ_s φ(q_t)·φ(k_s) themselves, for looking at."""
-    A = q @ k.mT if mask is None else (q @ k.mT).masked_fill(~mask, 0)
-    return A / A.sum(-1, keepdim=True).clamp_min(LEAST)
+    numerators = q @ earlier + (q @ k.mT).tril() @ v
+    return normalized(numerators.flatten(2, 3)[:, :, :steps]), sums[:, :, -1] + start
 
 
 def with_ones(v: Tensor) -> Tensor:
     return torch.cat([v, torch.ones_like(v[..., :1])], -1)
 
 
-def divided(found: Tensor) -> Tensor:
-    """Numerators by the denominator in the last column."""
-    return found[..., :-1] / found[..., -1:].clamp_min(LEAST)
+def normalized(sums: Tensor) -> Tensor:
+    """The numerators divided by the denominator in the last column."""
+    return sums[..., :-1] / sums[..., -1:].clamp_min(MIN_SUM)
 
 
 def example() -> tuple[LinearAttention, Tensor]:
     """Sequences of eleven vectors, two heads."""
-    return LinearAttention(8, heads=2), torch.randn(4, 11, 8)
+    return LinearAttention(8, num_heads=2), torch.randn(4, 11, 8)

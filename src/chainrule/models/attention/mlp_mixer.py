@@ -1,12 +1,12 @@
-"""MLP-Mixer: patches are mixed by a network instead of attention.
+"""MLP-Mixer: an MLP mixes the patches in place of attention.
 
-    h ← W x + b                            each patch
-    h ← h + (F_1(N(h)ᵀ))ᵀ                  across patches, the same for every channel
-    h ← h + F_2(N(h))                      across channels, the same for every patch
-    f(x) = V mean_t N(h_t) + v
+    x ← W u + b                            each patch u
+    x ← x + (F_1(N(x)ᵀ))ᵀ                  across patches, the same for every channel
+    x ← x + F_2(N(x))                      across channels, the same for every patch
+    f(u) = V mean_t N(x_t) + v
 
-F_1 and F_2 are W_2 φ(W_1 · + b_1) + b_2 with the GELU. The weights of a transformer's mixing are
-computed from the image; these are learned once and for all. Default sizes are Mixer-B/16's.
+F_1 and F_2 are W_2 φ(W_1 · + b_1) + b_2 with the GELU. A transformer computes its mixing weights
+from the image; here they are parameters. The default sizes are Mixer-B/16's.
 
 Tolstikhin et al. (2021), NeurIPS. Notes: L "Transformers: Properties" (less inductive bias).
 """
@@ -17,69 +17,113 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from chainrule.errors import InputError
+from chainrule.nn.dropout import dropout as dropped
 from chainrule.nn.initialization import initialize
-from chainrule.nn.patches import check_images, grid, patches
-from chainrule.nn.transformer_block import FeedForward, Skip
+from chainrule.nn.patches import check_images, patch_grid, patches
+from chainrule.nn.transformer_block import FeedForward, check_dropout
 
 
 class MLPMixer(nn.Module):
-    """Images of one size → the logits of their classes."""
+    """An MLP-Mixer: images of one size → the logits of their classes.
+
+        x ← x + (F_1(N(x)ᵀ))ᵀ,   x ← x + F_2(N(x))          L blocks
+        f(u) = V mean_t N(x_t) + v
+
+    Args:
+        image_size: Height and width of the images in pixels.
+        patch_size: Height and width of a patch, a divisor of both.
+        channels: Number of channels of the images.
+        classes: Number of classes.
+        hidden_size: Size of the vector x_t of a patch.
+        num_layers: Number of blocks, L.
+        feed_forward_sizes: Sizes of the layers inside F_1 and F_2.
+        dropout: Dropout probability of F_1(·) and F_2(·).
+
+    Example:
+        >>> import torch
+        >>> from chainrule.models.attention import MLPMixer
+        >>> model = MLPMixer((28, 28), patch_size=7, channels=1, classes=10,
+        ...                  hidden_size=32, num_layers=2, feed_forward_sizes=(16, 64))
+        >>> model(torch.randn(3, 1, 28, 28)).shape
+        torch.Size([3, 10])
+    """
 
     def __init__(
         self,
-        image: tuple[int, int] = (224, 224),
-        patch: int = 16,
+        image_size: tuple[int, int] = (224, 224),
+        patch_size: int = 16,
         channels: int = 3,
         classes: int = 1000,
-        width: int = 768,
-        depth: int = 12,
-        hidden: tuple[int, int] = (384, 3072),
+        hidden_size: int = 768,
+        num_layers: int = 12,
+        feed_forward_sizes: tuple[int, int] = (384, 3072),
         dropout: float = 0.0,
     ):
-        """hidden: the width of F_1, across patches, and of F_2, across channels."""
         super().__init__()
-        if min(channels, classes, width, depth, *hidden) < 1:
+        if min(channels, classes, hidden_size, num_layers, *feed_forward_sizes) < 1:
             raise InputError(
-                f"expected all sizes to be 1 or more, got {channels} channels, {classes} classes, "
-                f"a width of {width}, {depth} blocks and {hidden} hidden units"
+                "channels, classes, hidden_size, num_layers and feed_forward_sizes must be at "
+                f"least 1, got {channels}, {classes}, {hidden_size}, {num_layers} and "
+                f"{feed_forward_sizes}"
             )
-        self.image, self.patch, self.channels = image, patch, channels
-        rows, columns = grid(image, patch)
-        self.embedding = initialize(nn.Linear(channels * patch**2, width), "lecun")
+        self.image_size, self.patch_size, self.channels = image_size, patch_size, channels
+        rows, columns = patch_grid(image_size, patch_size)
+        self.embedding = initialize(nn.Linear(channels * patch_size**2, hidden_size), "lecun")
         self.blocks = nn.ModuleList(
-            MixerBlock(rows * columns, width, hidden, dropout) for _ in range(depth)
+            MixerBlock(rows * columns, hidden_size, feed_forward_sizes, dropout)
+            for _ in range(num_layers)
         )
-        self.norm = nn.LayerNorm(width)
-        self.head = initialize(nn.Linear(width, classes), "lecun")
+        self.norm = nn.LayerNorm(hidden_size)
+        self.head = initialize(nn.Linear(hidden_size, classes), "lecun")
 
     def forward(
-        self, x: Float[Tensor, "batch channels height width"]
+        self, images: Float[Tensor, "batch channels height width"]
     ) -> Float[Tensor, "batch classes"]:
-        check_images(x, self.channels, self.image)
-        h = self.embedding(patches(x, self.patch))
+        check_images(images, self.channels, self.image_size)
+        x = self.embedding(patches(images, self.patch_size))
         for block in self.blocks:
-            h = block(h)
-        return self.head(self.norm(h).mean(1))
+            x = block(x)
+        return self.head(self.norm(x).mean(1))
 
 
 class MixerBlock(nn.Module):
-    """F_1 across patches, F_2 across channels."""
+    """x ← x + (F_1(N(x)ᵀ))ᵀ,   x ← x + F_2(N(x)).
 
-    def __init__(self, patches: int, width: int, hidden: tuple[int, int], dropout: float):
+    Args:
+        num_patches: Number of patches of an image.
+        hidden_size: Size of the vector of a patch.
+        feed_forward_sizes: Sizes of the layers inside F_1 and F_2.
+        dropout: Dropout probability of F_1(·) and F_2(·).
+    """
+
+    def __init__(
+        self,
+        num_patches: int,
+        hidden_size: int,
+        feed_forward_sizes: tuple[int, int],
+        dropout: float,
+    ):
         super().__init__()
-        self.norm_1 = Skip(width, "pre", dropout)
-        self.across_patches = FeedForward(patches, hidden[0], F.gelu)
-        self.norm_2 = Skip(width, "pre", dropout)
-        self.across_channels = FeedForward(width, hidden[1], F.gelu)
+        check_dropout(dropout)
+        self.dropout = dropout
+        self.norm_1 = nn.LayerNorm(hidden_size)
+        self.across_patches = FeedForward(num_patches, feed_forward_sizes[0], F.gelu)
+        self.norm_2 = nn.LayerNorm(hidden_size)
+        self.across_channels = FeedForward(hidden_size, feed_forward_sizes[1], F.gelu)
 
     def forward(
-        self, h: Float[Tensor, "batch patches width"]
-    ) -> Float[Tensor, "batch patches width"]:
-        h = self.norm_1.after(h, self.across_patches(self.norm_1.before(h).mT).mT)
-        return self.norm_2.after(h, self.across_channels(self.norm_2.before(h)))
+        self, x: Float[Tensor, "batch patches hidden"]
+    ) -> Float[Tensor, "batch patches hidden"]:
+        x = x + self.drop(self.across_patches(self.norm_1(x).mT).mT)
+        return x + self.drop(self.across_channels(self.norm_2(x)))
+
+    def drop(self, x: Tensor) -> Tensor:
+        return dropped(x, self.dropout, self.training)
 
 
 def example() -> tuple[MLPMixer, Tensor]:
     """Color images of 8×8 in four patches, two blocks, three classes."""
-    model = MLPMixer((8, 8), patch=4, classes=3, width=8, depth=2, hidden=(6, 16))
+    model = MLPMixer(
+        (8, 8), patch_size=4, classes=3, hidden_size=8, num_layers=2, feed_forward_sizes=(6, 16)
+    )
     return model, torch.randn(4, 3, 8, 8)

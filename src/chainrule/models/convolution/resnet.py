@@ -8,14 +8,13 @@
 φ is the ReLU, N batch normalization, which takes the place of the biases. `ResNet.cifar` has
 6n + 2 layers, 16, 32 and 64 filters, and shortcuts without parameters; `ResNet.imagenet` is the
 18-, 34- or 50-layer network under torchvision's names, its bottlenecks striding in their 3×3, so
-that published weights fit.
+that `chainrule.pretrained.load` reads torchvision's weights.
 
 He, Zhang, Ren and Sun (2016), CVPR; He et al. (2015), ICCV, for the initial weights.
 Notes: J 2.3, A 2.2.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
 
 import torch
 import torch.nn.functional as F
@@ -24,7 +23,6 @@ from torch import Tensor, nn
 
 from chainrule.errors import InputError
 from chainrule.nn.initialization import initialize
-from chainrule.pretrained.loading import load_published as fit
 
 Shortcut = Callable[[int, int, int], nn.Module | None]
 """(channels in, channels out, stride) → S, or None for no shortcut."""
@@ -176,14 +174,6 @@ def cifar_blocks(depth: int) -> tuple[int, int, int]:
         raise InputError(f"expected a depth of 6n + 2, such as 20, 32, 44, 56 or 110, got {depth}")
     n = (depth - 2) // 6
     return n, n, n
-
-
-def load_published(model: ResNet, weights: Path | Mapping[str, Tensor], head: bool = True) -> None:
-    """Torchvision's weights of ResNet-18, 34 or 50, from a safetensors file or a state dict.
-
-    Without the `head`, W and b keep their initial values: for another number of classes.
-    """
-    fit(model, weights, () if head else ("fc",))
 
 
 def example() -> tuple[ResNet, Tensor]:

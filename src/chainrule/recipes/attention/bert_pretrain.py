@@ -8,7 +8,7 @@ parts only; or on text files of yours: --text my.txt. What it has learned is the
 `imdb-bert`, `ewt-bert` and `squad-bert`. 15 % of the words are hidden, others in every epoch. Most
 pairs are short, as in the paper, where nine steps in ten see 128 tokens of 512. Three things are
 added to it, for a network that has half an hour instead of days. The heads of the first block begin
-with the words before and behind (`look_around`), which they need thousands of steps to find. Hidden
+with the words before and behind, which they need thousands of steps to find. Hidden
 words teach grammar, but hardly the tone of a text, and [CLS] gathers nothing: so a quarter of every
 word's vector comes from the documents it appears in (`latent_semantics`) and gets no gradient, and
 [CLS] is asked which words the text holds (`bag_of_words`), with twice the weight of the other
@@ -165,9 +165,9 @@ class Recipe(BertSizes, BaseRecipe):
 
     def initialize(self, model: nn.Module, data: Corpus) -> None:
         assert isinstance(model, BertPretraining)
-        model.bert.look_around()
+        model.bert.initialize_neighbor_heads()
         if self.latent:
-            model.bert.begin_with(LOUD * data.meanings)
+            model.bert.fix_embeddings(LOUD * data.meanings)
 
     def task(self, data: Corpus) -> Task:
         return masked_lm_task(self.gist)

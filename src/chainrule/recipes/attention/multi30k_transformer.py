@@ -67,7 +67,7 @@ class Recipe(TranslationRecipe):
 
         def heads(source: Tensor, previous: Tensor) -> Tensor:
             maps = attention_maps(model, source, previous)
-            return torch.cat([A for name, A in maps.items() if name.endswith("cross")])
+            return torch.cat([A for name, A in maps.items() if name.endswith("cross_attention")])
 
         found = self.translations(predictions, "test")
         seen = aligned(data, found, lambda *pair: heads(*pair).movedim(2, 0))

@@ -27,7 +27,7 @@ from chainrule.learning.losses import pixel_cross_entropy
 from chainrule.learning.metrics import METRICS
 from chainrule.learning.span_scores import exact_match, token_f1
 from chainrule.learning.tasks import Task
-from chainrule.models.attention.bert_questions import BertQuestions
+from chainrule.models.attention.bert_question_answering import BertQuestionAnswering
 from chainrule.recipes.families.bert import TrimmedPadding, attention_figure, wordpiece_of
 from chainrule.recipes.families.fine_tuning import SEVERAL_LABELS, FineTuningRecipe
 from chainrule.recipes.families.span_qa import (
@@ -94,7 +94,7 @@ class Recipe(FineTuningRecipe):
         return PLACES
 
     def model(self, summary: DataSummary) -> nn.Module:
-        return BertQuestions(self.bert(summary.vocab_size, self.dropout))
+        return BertQuestionAnswering(self.bert(summary.vocab_size, self.dropout))
 
     def network_for(self, model: nn.Module) -> nn.Module:
         return TrimmedPadding(Paired(model, SEP), torch.finfo(torch.float32).min)
@@ -136,7 +136,7 @@ class Recipe(FineTuningRecipe):
 
     def figures(self, predictions: Predictions) -> "dict[str, Figure]":
         model, pieces = predictions.model, wordpiece_of(predictions.data)
-        assert isinstance(model, BertQuestions)
+        assert isinstance(model, BertQuestionAnswering)
         return {"attention": attention_figure(model.bert, pieces, SHOWN)}
 
     def answer_texts(

@@ -95,7 +95,7 @@ def attention_figure(bert: BERT, pieces: WordPiece, texts: Sequence[str]) -> "Fi
     from chainrule.plots.attention import text_attention
 
     numbers = [pieces.cls, *(n for text in texts for n in [*pieces.encode(text), pieces.sep])]
-    tokens = torch.tensor([numbers[: bert.longest]])
+    tokens = torch.tensor([numbers[: bert.max_length]])
     maps = attention_maps(bert, tokens, segments(tokens, pieces.sep))
     names = [pieces.tokens[number] for number in tokens[0].tolist()]
     return text_attention(torch.stack([A[0] for A in maps.values()]).numpy(), names)

@@ -61,13 +61,13 @@ class MaskedLM(nn.Module):
     ) -> Float[Tensor, "batch 6"]:
         """The softmax is taken at [CLS] and at hidden words only."""
         tokens, places, words, counts = hidden
-        found = self.model.answers(tokens, segments(tokens, self.sep), F.pad(places, (1, 0)))
-        logits = found.words.float()
+        found = self.model.logits(tokens, segments(tokens, self.sep), F.pad(places, (1, 0)))
+        logits = found.tokens.float()
         gist = bag_of_words(logits[:, 0], original, self.weights)
         surprise = F.cross_entropy(logits[:, 1:].mT, words, reduction="none") * counts
         right = (logits[:, 1:].argmax(2) == words) & counts
         sums = (surprise.sum(1), counts.sum(1).float(), right.sum(1).float())
-        return torch.cat([torch.stack(sums, 1), found.follows.float(), gist[:, None]], 1)
+        return torch.cat([torch.stack(sums, 1), found.next_sentence.float(), gist[:, None]], 1)
 
 
 def part_of(hidden: Hidden, rows: Int[Tensor, " rows"]) -> Hidden:
@@ -141,7 +141,7 @@ def fill(
             "reads; shorten it"
         )
     tokens = torch.tensor([numbers])
-    words = model.eval().answers(tokens, None, torch.tensor([blanks])).words[0]
+    words = model.eval().logits(tokens, None, torch.tensor([blanks])).tokens[0]
     words[:, : len(SPECIAL)] = -torch.inf
     best = words.softmax(1).topk(min(most, len(pieces) - len(SPECIAL)))
     return [

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from chainrule.data.datasets.squad import Question, cut, token_span
 from chainrule.data.text.vocabulary import padded
 from chainrule.data.text.wordpiece import WordPiece
-from chainrule.models.attention.bert_questions import best_spans
+from chainrule.models.attention.bert_question_answering import best_spans
 from chainrule.recipes.families.bert import segments
 from chainrule.training import outputs
 

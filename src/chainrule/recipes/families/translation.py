@@ -27,7 +27,7 @@ from chainrule.errors import InputError
 from chainrule.learning.bleu import bleu, check_installed
 from chainrule.learning.metrics import METRICS
 from chainrule.learning.tasks import Task
-from chainrule.nn.decoding import Ends, beam_search, greedy
+from chainrule.nn.decoding import DecodingConfig, beam_search, greedy
 from chainrule.runs.recipe import SPLITS, BaseRecipe, DataSummary, Metrics, Predictions
 from chainrule.training import Settings, outputs
 from chainrule.training.evaluation import measured
@@ -214,7 +214,7 @@ def translate(
     model.eval()
     found = [""] * len(source)
     for rows in lengths(source).argsort(stable=True).split(AT_ONCE):
-        ends = Ends(BEGIN, END, 2 * int(lengths(source[rows]).max()) + LONGER)
+        ends = DecodingConfig(BEGIN, END, 2 * int(lengths(source[rows]).max()) + LONGER)
         state, step = model.encode(source[rows]), spoken(model.decode_step)  # type: ignore[operator, arg-type]
         if beam == 1:
             written = greedy(step, state, len(rows), ends)
