@@ -55,8 +55,11 @@ class Recipe(NodeRecipe):
     def pictures(self, model: nn.Module, data: GraphSplits) -> "dict[str, Figure]":
         from chainrule.plots.graphs import colored_graph
 
-        predicted = outputs(placed(model, data), (torch.arange(data.graph.nodes),)).argmax(1)
-        edges, names = data.graph.edge_index.T.numpy(), [str(m) for m in range(data.graph.nodes)]
+        predicted = outputs(placed(model, data), (torch.arange(data.graph.num_nodes),)).argmax(1)
+        edges, names = (
+            data.graph.edge_index.T.numpy(),
+            [str(m) for m in range(data.graph.num_nodes)],
+        )
         club = colored_graph(
             edges, data.labels.numpy(), predicted.numpy(), data.classes, data.train.x.numpy(), names
         )

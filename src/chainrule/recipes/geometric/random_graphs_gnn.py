@@ -78,7 +78,7 @@ class Recipe(Settings, Experiment[nn.Module, GraphSplits]):
         for rounds in ROUNDS:
             model = WeisfeilerLeman(data.graph, len(data.classes), rounds)
             for ridge in RIDGES:
-                model.learn(*data.train, ridge)
+                model.fit(*data.train, ridge)
                 found = measure(model, data)
                 best = max(best, (found["validation"]["accuracy"], found), key=lambda pair: pair[0])
         return {"Weisfeiler-Leman kernel": best[1]}
