@@ -41,9 +41,9 @@ class WeisfeilerLeman(nn.Module):
 
     >>> graphs = union([Graph(torch.ones(n, 1), path(n)) for n in range(3, 9)])
     >>> model = WeisfeilerLeman(graphs, num_classes=2)
-    >>> model.fit(torch.arange(6), torch.arange(6) % 2)
+    >>> model.fit(torch.tensor([0, 5]), torch.tensor([0, 1]))  # the paths of 3 and of 8 nodes
     >>> model(torch.arange(6)).argmax(1).tolist()
-    [0, 1, 0, 1, 0, 1]
+    [0, 1, 1, 1, 1, 1]
     """
 
     K: Tensor

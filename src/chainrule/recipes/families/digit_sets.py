@@ -14,7 +14,7 @@ from chainrule.errors import InputError
 from chainrule.learning.metrics import mae, r2, rmse
 from chainrule.learning.tasks import NUMBERS, Objective
 from chainrule.models.convolution.cnn import CNN
-from chainrule.nn.indexed_images import Gallery
+from chainrule.nn.indexed_images import IndexedImages
 from chainrule.runs.recipe import Figures, Trained
 from chainrule.runs.transfer import freeze, inherit
 from chainrule.training import Progress, outputs
@@ -85,7 +85,7 @@ class OfDigits(Trained):
         return super().pictures(behind, data) | {"sizes": drawn}
 
 
-def hung(model: nn.Module, data: Splits) -> Gallery:
+def hung(model: nn.Module, data: Splits) -> IndexedImages:
     """The model behind the images of its data."""
     assert isinstance(data, DigitSets)
-    return Gallery(model, data.images)
+    return IndexedImages(model, data.images)

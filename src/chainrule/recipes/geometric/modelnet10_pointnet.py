@@ -68,7 +68,7 @@ class Recipe(Trained):
 
     def model(self, task: Task) -> nn.Module:
         return PointNet(
-            3, task.outputs, inputs=task.shape[1], features=self.features, dropout=self.dropout
+            3, task.outputs, in_features=task.shape[1], features=self.features, dropout=self.dropout
         )
 
     def objective(self, data: Splits) -> Objective:
