@@ -123,11 +123,11 @@ def cached_gcn(recipe: cora_gcn.Recipe, data: GraphSplits) -> float:
 def csr_gcn(recipe: cora_gcn.Recipe, data: GraphSplits) -> float:
     from torch_geometric.nn.conv.gcn_conv import gcn_norm
 
-    index, weight = gcn_norm(data.graph.edge_index, num_nodes=data.graph.nodes)
+    index, weight = gcn_norm(data.graph.edge_index, num_nodes=data.graph.num_nodes)
     model = PygGCN(recipe, data.graph.x.shape[1], len(data.classes), cached=False)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # sparse CSR support is in beta state
-        shape = (data.graph.nodes, data.graph.nodes)
+        shape = (data.graph.num_nodes, data.graph.num_nodes)
         edges = torch.sparse_coo_tensor(index.flip(0), weight, shape).coalesce().to_sparse_csr()
         return plain_loop(model, edges, data, recipe)
 

@@ -24,7 +24,7 @@ def write(tmp_path):
 def test_two_tables_become_a_graph_with_splits_of_the_labeled_nodes(write):
     nodes = [*NODES, "p40,1.0,red,", "p41,2.0,blue,?"]
     data = graph_table(*write(nodes, [*EDGES, "p40,p41"]), "kind")
-    assert data.graph.nodes == 42 and data.graph.edges == 80
+    assert data.graph.num_nodes == 42 and data.graph.num_edges == 80
     assert data.graph.x.shape[1] == 3  # size, and two colors
     assert data.classes == ("a", "b")
     assert data.labels[:4].tolist() == [0, 1, 0, 1] and data.labels[40:].tolist() == [-1, -1]
@@ -44,7 +44,7 @@ def test_the_seed_moves_the_validation_nodes_only(write):
 def test_both_directions_loops_and_further_columns_are_told(write):
     edges = [*(f"{edge},1" for edge in EDGES), "p1,p0,2", "p5,p5,3"]
     data = graph_table(*write(edges=edges, ends="from,to,weight"), "kind")
-    assert data.graph.edges == 78
+    assert data.graph.num_edges == 78
     assert data.notes == (
         "column 'weight' of the edges was left out",
         "1 edges from a node to itself were left out",
@@ -62,7 +62,7 @@ def test_without_columns_every_node_is_a_feature(write):
 def test_an_id_column_may_stand_anywhere(write):
     nodes = [f"{i % 5},p{i},{'ab'[i % 2]}" for i in range(40)]
     data = graph_table(*write(nodes, header="size,ID,kind"), "kind")
-    assert data.graph.edges == 78 and data.graph.x.shape[1] == 1
+    assert data.graph.num_edges == 78 and data.graph.x.shape[1] == 1
 
 
 @pytest.mark.parametrize(

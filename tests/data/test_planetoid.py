@@ -101,7 +101,7 @@ def test_cora_is_what_was_published(big_data):
     data = cora.load(big_data)
     assert data.labels.bincount().tolist() == [351, 217, 418, 818, 426, 298, 180]
     assert data.train.y.bincount().tolist() == [20] * 7
-    assert data.graph.edges == 2 * 5278
+    assert data.graph.num_edges == 2 * 5278
     every = torch.cat([data.train.x, data.validation.x, data.test.x])
     assert len(every.unique()) == 1640
     torch.testing.assert_close(data.graph.x.sum(1), torch.ones(2708))

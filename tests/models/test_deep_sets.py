@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from chainrule.errors import InputError
-from chainrule.models.geometric.deep_sets import AT_ONCE, DeepSets
+from chainrule.models.geometric.deep_sets import CHUNK_SIZE, DeepSets
 from chainrule.models.geometric.equivariant_deep_sets import EquivariantDeepSets
-from chainrule.nn.set_pooling import POOLS, max_of, mean_of, sum_of
+from chainrule.nn.set_pooling import POOLS, max_pool, mean_pool, sum_pool
 
 KINDS = [DeepSets, EquivariantDeepSets]
 pools = pytest.mark.parametrize("pool", POOLS)
@@ -79,9 +79,9 @@ def test_no_gradient_reaches_an_empty_place(pool) -> None:
 def test_the_three_pools_by_hand() -> None:
     h = torch.tensor([[[1.0, -5.0], [3.0, -2.0], [100.0, 100.0]], [[7.0, 7.0]] * 3])
     mask = torch.tensor([[True, True, False], [False, False, False]])
-    assert sum_of(h, mask).tolist() == [[4, -7], [0, 0]]
-    assert mean_of(h, mask).tolist() == [[2, -3.5], [0, 0]]
-    assert max_of(h, mask).tolist() == [[3, -2], [0, 0]]
+    assert sum_pool(h, mask).tolist() == [[4, -7], [0, 0]]
+    assert mean_pool(h, mask).tolist() == [[2, -3.5], [0, 0]]
+    assert max_pool(h, mask).tolist() == [[3, -2], [0, 0]]
     for pool in POOLS.values():
         assert torch.equal(pool(h, None), pool(h, torch.ones(2, 3, dtype=torch.bool)))
 
@@ -104,7 +104,7 @@ def test_a_linear_answer_to_a_sum_is_additive() -> None:
 
 def test_a_large_batch_is_evaluated_in_pieces_with_the_same_answers() -> None:
     model = build(DeepSets, "sum")
-    x = torch.randn(AT_ONCE // 4 + 7, 8, 3).double()
+    x = torch.randn(CHUNK_SIZE // 4 + 7, 8, 3).double()
     mask = torch.rand(len(x), 8) < 0.8
     pieces = torch.cat([model(x[:50], mask[:50]), model(x[50:], mask[50:])])
     torch.testing.assert_close(model(x, mask), pieces)

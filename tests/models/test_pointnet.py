@@ -7,12 +7,12 @@ from torch import Tensor, nn
 from chainrule.errors import InputError
 from chainrule.learning.losses import cross_entropy
 from chainrule.models.geometric.pointnet import (
-    AT_ONCE,
+    CHUNK_SIZE,
     PENALTY,
     PointNet,
     TNet,
     orthogonality,
-    turned,
+    transformed,
 )
 from chainrule.models.geometric.pointnet_segmentation import PointNetSegmentation
 from chainrule.nn.aux_losses import listening
@@ -25,7 +25,7 @@ kinds = pytest.mark.parametrize("kind", KINDS)
 def build(kind: type = PointNet, inputs: int = 3, seed: int = 0) -> nn.Module:
     """A small network whose T-nets have left the identity and whose norms have seen data."""
     torch.manual_seed(seed)
-    model = kind(3, 4, inputs=inputs, features=24).double()
+    model = kind(3, 4, in_features=inputs, features=24).double()
     for part in model.modules():
         if isinstance(part, TNet):
             nn.init.normal_(part.output.weight, std=0.02)
@@ -72,7 +72,7 @@ def test_a_cloud_may_have_any_number_of_points(kind) -> None:
 
 @kinds
 def test_a_large_batch_is_evaluated_in_pieces_with_the_same_answers(kind) -> None:
-    model, x = build(kind), torch.randn(AT_ONCE + 5, 6, 3, dtype=torch.float64)
+    model, x = build(kind), torch.randn(CHUNK_SIZE + 5, 6, 3, dtype=torch.float64)
     torch.testing.assert_close(model(x), torch.cat([model(x[:30]), model(x[30:])]))
 
 
@@ -92,7 +92,7 @@ def test_t_nets_start_at_the_identity() -> None:
 
 def test_one_matrix_turns_all_vectors_of_a_point() -> None:
     x, A = cloud(inputs=6), torch.randn(3, 3, 3, dtype=torch.float64)
-    y = turned(x, A)
+    y = transformed(x, A)
     for part in (slice(0, 3), slice(3, 6)):
         torch.testing.assert_close(y[1, 4, part], A[1].T @ x[1, 4, part])
 
@@ -116,7 +116,7 @@ def test_the_penalty_of_the_feature_transform_goes_to_the_loss_of_training(kind)
 
 def test_a_training_step_reports_cross_entropy_and_penalty() -> None:
     model, x, y = build(), cloud().repeat(2, 1, 1), torch.tensor([0, 1, 2, 3, 0, 1])
-    model.rate = 0.0
+    model.dropout = 0.0
     model.train()
     with listening() as terms, torch.no_grad():
         expected = (cross_entropy(model(x), y) + terms[0]).mean().item()
@@ -126,4 +126,4 @@ def test_a_training_step_reports_cross_entropy_and_penalty() -> None:
 
 def test_points_that_are_no_vectors_are_refused() -> None:
     with pytest.raises(InputError, match="vectors of 3 numbers"):
-        PointNet(3, 2, inputs=4)
+        PointNet(3, 2, in_features=4)

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from chainrule.nn.pooled_layer import AT_ONCE, PooledLayer
+from chainrule.nn.pooled_layer import CHUNK_SIZE, PooledLayer
 
 
 class WrittenOut(nn.Module):
@@ -37,7 +37,7 @@ def layer() -> PooledLayer:
 def test_it_equals_the_layer_written_out_with_all_gradients_and_statistics(layer, training) -> None:
     written = WrittenOut(layer)
     generator = torch.Generator().manual_seed(1)
-    h = 3 + torch.randn(AT_ONCE + 3, 7, 5, generator=generator, dtype=torch.float64)
+    h = 3 + torch.randn(CHUNK_SIZE + 3, 7, 5, generator=generator, dtype=torch.float64)
     for model in (layer, written):  # one step in training mode moves the running statistics
         model.train()(h)
         model.train(training)

@@ -29,7 +29,7 @@ def test_the_club_falls_apart_as_it_did():
     list(recipe.learn(model, data, None, "cpu"))
     found = recipe.measure(model, data)
     assert sum(figures["mistakes"] for figures in found.values()) <= 2
-    assert data.graph.edges == 2 * 78 and data.train.x.tolist() == [0, 33]
+    assert data.graph.num_edges == 2 * 78 and data.train.x.tolist() == [0, 33]
 
 
 def test_neighbors_help_where_features_are_noisy():
@@ -59,7 +59,7 @@ def test_labels_of_the_test_nodes_change_nothing_that_is_learned():
 def test_laws_of_random_graphs_are_told_by_the_kernel_and_by_a_network():
     data = random_graphs.load()
     kernel = WeisfeilerLeman(data.graph, 4, rounds=2)
-    kernel.learn(*data.train)
+    kernel.fit(*data.train)
     assert measure(kernel, data)["test"]["accuracy"] > 0.85
     recipe = random_graphs_gnn.Recipe(epochs=3, batch_size=16, width=16)
     model = build(recipe, recipe.facts(data).task)

@@ -1,8 +1,8 @@
-"""A network behind a table of images: its inputs are places in the table.
+"""A network on sets of images that are given by their indices in a table.
 
-    f(p) = g(images[p])        a place of -1 is empty, which g is told by its mask
+    f(i) = g(images[i], i ≥ 0)        an index of -1 marks an empty place
 
-The table is no part of what is learned and is not saved.
+The table belongs to the data: it is neither learned nor saved.
 """
 
 from jaxtyping import Float, Int, UInt8
@@ -10,15 +10,28 @@ from torch import Tensor, nn
 
 
 class IndexedImages(nn.Module):
-    """Places (batch, size) to g(pictures in [0, 1], mask); g is a network of sets of pictures."""
+    """f(i) = g(images[i], i ≥ 0).
 
-    images: UInt8[Tensor, "pictures height width"]
+    Args:
+        network: g, called with sets of images in [0, 1], (batch, size, 1, height, width), and
+            their mask (batch, size), True where there is an image.
+        images: The table, (images, height, width).
 
-    def __init__(self, inner: nn.Module, images: UInt8[Tensor, "pictures height width"]):
+    >>> import torch
+    >>> from chainrule.models.geometric import DeepSets
+    >>> network = DeepSets(nn.Sequential(nn.Flatten(), nn.Linear(16, 4)), nn.Linear(4, 1))
+    >>> images = torch.zeros(10, 4, 4, dtype=torch.uint8)
+    >>> IndexedImages(network, images)(torch.tensor([[3, 7, -1]])).shape
+    torch.Size([1, 1])
+    """
+
+    images: UInt8[Tensor, "images height width"]
+
+    def __init__(self, network: nn.Module, images: UInt8[Tensor, "images height width"]):
         super().__init__()
-        self.inner = inner
+        self.network = network
         self.register_buffer("images", images, persistent=False)
 
-    def forward(self, places: Int[Tensor, "batch size"]) -> Float[Tensor, "batch *outputs"]:
-        shown = self.images[places.clamp_min(0)].unsqueeze(2)
-        return self.inner(shown.to(next(self.inner.parameters()).dtype) / 255, places >= 0)
+    def forward(self, indices: Int[Tensor, "batch size"]) -> Float[Tensor, "batch *outputs"]:
+        x = self.images[indices.clamp_min(0)].unsqueeze(2)
+        return self.network(x.to(next(self.network.parameters()).dtype) / 255, indices >= 0)

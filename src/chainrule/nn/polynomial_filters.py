@@ -1,95 +1,126 @@
-"""Networks whose layers are polynomials of a graph's Laplacian, in whatever basis.
+"""Graph filters that are polynomials of a Laplacian, in any basis.
 
     h = Σ_{k<K} P_k(L) X W_k + b,        P_k of degree k: the filter sees K - 1 hops
 
-The P_k(L) X of the first layer hold no weights, so they are computed once, and kept sparse where
-they are. Notes: J 7.5.
+In a network the P_k(L) X of the first layer contain no weights: they are computed once, and kept
+sparse where X is. Notes: J 7.5.
 """
 
 from abc import abstractmethod
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any, ClassVar
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import init
 
 from chainrule.errors import InputError
 from chainrule.graphs import Graph
 from chainrule.nn.dropout import dropout
-from chainrule.nn.sparse import Sparse, matrix
+from chainrule.nn.sparse import SparseMatrix, as_matrix
 
 
-class Filter(nn.Module):
-    """The weights W_k and the bias of one layer."""
+class FilterConv(nn.Module):
+    """One polynomial graph filter: h = Σ_{k<K} P_k(L) X W_k + b. A subclass says L and P_k.
 
-    def __init__(self, terms: int, inputs: int, outputs: int):
+    Args:
+        in_features: Features of a node.
+        out_features: Outputs of a node.
+        terms: Number K of polynomials; the filter sees K - 1 hops.
+    """
+
+    def __init__(self, in_features: int, out_features: int, terms: int = 3):
         super().__init__()
-        W = torch.empty(terms, inputs, outputs)
+        W = torch.empty(terms, in_features, out_features)
         for each in W:
             init.xavier_uniform_(each)
-        self.W, self.b = nn.Parameter(W), nn.Parameter(torch.zeros(outputs))
+        self.weight, self.bias = nn.Parameter(W), nn.Parameter(torch.zeros(out_features))
 
-    def forward(self, terms: Sequence[Tensor]) -> Float[Tensor, "nodes outputs"]:
-        """Σ_k P_k(L) X W_k + b from the P_k(L) X, as one product."""
-        return torch.cat(list(terms), 1) @ self.W.flatten(0, 1) + self.b
+    @staticmethod
+    @abstractmethod
+    def operator(graph: Graph) -> SparseMatrix:
+        """L, the matrix that the polynomials are of."""
+
+    @staticmethod
+    @abstractmethod
+    def polynomials(L: SparseMatrix, x: Float[Tensor, "nodes width"], terms: int) -> list[Tensor]:
+        """P_0(L) x, …, P_{K-1}(L) x."""
+
+    def forward(
+        self,
+        x: Float[Tensor, "nodes in_features"],
+        edge_index: Int[Tensor, "2 edges"],
+        edge_weight: Float[Tensor, " edges"] | None = None,
+    ) -> Float[Tensor, "nodes out_features"]:
+        return self.propagate(x, self.operator(Graph(x, edge_index, edge_weight=edge_weight)))
+
+    def propagate(
+        self, x: Float[Tensor, "nodes in_features"], L: SparseMatrix
+    ) -> Float[Tensor, "nodes out_features"]:
+        """Σ_k P_k(L) X W_k + b, as one product."""
+        terms = self.polynomials(L, x, len(self.weight))
+        return torch.cat(terms, 1) @ self.weight.flatten(0, 1) + self.bias
 
 
 class FilterNetwork(nn.Module):
-    """Polynomial filters with ReLUs between them; `OnGraph` puts it on a graph."""
+    """Polynomial graph filters with ReLUs between them. A subclass says which filter.
+
+    Args:
+        in_features: Features of a node.
+        hidden: Widths of the hidden layers.
+        out_features: Outputs of a node.
+        terms: Number K of polynomials in each filter.
+        dropout: Dropout probability of the P_k(L) X and of the hidden units.
+    """
+
+    conv: ClassVar[type[FilterConv]]
 
     def __init__(
         self,
-        inputs: int,
+        in_features: int,
         hidden: Sequence[int],
-        outputs: int,
+        out_features: int,
         terms: int = 3,
         dropout: float = 0.5,
     ):
         super().__init__()
-        sizes = [inputs, *hidden, outputs]
+        sizes = [in_features, *hidden, out_features]
         if min(sizes) < 1 or terms < 1 or not 0 <= dropout < 1:
             raise InputError(
-                "expected layers of at least one unit, at least one term and a dropout from 0 to "
+                "expected layers of at least one unit, terms of at least 1 and a dropout from 0 to "
                 f"below 1, got {'-'.join(map(str, sizes))}, {terms} and {dropout}"
             )
-        self.rate, self.terms = dropout, terms
-        self.layers = nn.ModuleList(Filter(terms, m, n) for m, n in pairwise(sizes))
+        self.dropout, self.terms = dropout, terms
+        self.layers = nn.ModuleList(self.conv(m, n, terms) for m, n in pairwise(sizes))
 
-    @abstractmethod
-    def operator(self, graph: Graph) -> Sparse:
-        """The Laplacian that the polynomials are of."""
+    def forward(
+        self,
+        x: Float[Tensor, "nodes in_features"],
+        edge_index: Int[Tensor, "2 edges"],
+        edge_weight: Float[Tensor, " edges"] | None = None,
+    ) -> Float[Tensor, "nodes out_features"]:
+        graph = Graph(x, edge_index, edge_weight=edge_weight)
+        return self.layer_outputs(**self.precompute(graph))[-1]
 
-    @abstractmethod
-    def polynomials(self, L: Sparse, x: Float[Tensor, "nodes width"]) -> list[Tensor]:
-        """P_0(L) x, …, P_{K-1}(L) x."""
-
-    def views(self, graph: Graph) -> nn.ModuleDict:
+    def precompute(self, graph: Graph) -> nn.ModuleDict:
         """P_k(L) X for all k, and L."""
-        L = self.operator(graph)
-        first = nn.ModuleList(map(matrix, self.polynomials(L, graph.x)))
-        return nn.ModuleDict({"first": first, "laplacian": L})
+        L = self.conv.operator(graph)
+        terms = self.conv.polynomials(L, graph.x, self.terms)
+        return nn.ModuleDict({"PX": nn.ModuleList(map(as_matrix, terms)), "L": L})
 
-    def forward(self, first: nn.ModuleList, laplacian: Sparse) -> Float[Tensor, "nodes outputs"]:
-        """f from the P_k(L) X and L."""
-        return self.layer_outputs(first, laplacian)[-1]
-
-    def hidden(self, first: nn.ModuleList, laplacian: Sparse) -> Float[Tensor, "nodes width"]:
-        """What the last layer sees: an embedding of the nodes."""
-        return [first[0].dense(), *self.layer_outputs(first, laplacian)][-2]  # type: ignore[operator]
-
-    def layer_outputs(self, first: nn.ModuleList, laplacian: Sparse) -> list[Tensor]:
-        """Of every layer, after its ReLU; the last one has none."""
-        begin, *rest = self.layers
-        assert isinstance(begin, Filter)
-        each = (
-            PX.times(W, dropout(PX.values, self.rate, self.training))  # type: ignore[arg-type, operator]
-            for PX, W in zip(first, begin.W, strict=True)
+    def layer_outputs(self, PX: nn.ModuleList, L: SparseMatrix) -> list[Tensor]:
+        """Outputs of every layer; hidden ones after their ReLU."""
+        layers: Any = self.layers
+        first, *rest = layers
+        terms = (
+            P_k.matmul(W_k, dropout(P_k.values, self.dropout, self.training))  # type: ignore[arg-type, operator]
+            for P_k, W_k in zip(PX, first.weight, strict=True)
         )
-        found = [sum(each, begin.b)]
+        outputs = [sum(terms, first.bias)]
         for layer in rest:
-            found[-1] = found[-1].relu()
-            h = dropout(found[-1], self.rate, self.training)
-            found.append(layer(self.polynomials(laplacian, h)))
-        return found
+            outputs[-1] = outputs[-1].relu()
+            h = dropout(outputs[-1], self.dropout, self.training)
+            outputs.append(layer.propagate(h, L))
+        return outputs

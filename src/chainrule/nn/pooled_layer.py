@@ -1,15 +1,15 @@
-"""A shared layer with batch normalization and its maximum over points, computed where it matters.
+"""A layer shared by all points with batch normalization, and its maximum over the points.
 
     g_c = max_p φ(N(w_cᵀ h_p)),    N(z) = μ_c + γ_c (z - E z) / √(Var z + ε),    φ = ReLU
         = φ(N(max_p w_cᵀ h_p))                for γ_c ≥ 0; for γ_c < 0 the minimum in its place
 
-A maximum depends on one point only, the critical one of its unit. So the product of all points
-with all units is made without a record for the backward pass, and only the critical ones are made
-anew with it. The mean and variance over all points need no product with them either:
+The maximum of a unit depends on one point only, its critical point. So the products of all points
+with all units are computed without a record for the backward pass, and those of the critical points
+once more with it. The mean and variance over all points do not need these products:
 
     E z = w_cᵀ E h,     Var z = w_cᵀ Cov(h) w_c
 
-Outputs, gradients and running statistics are those of the layer written out, but for rounding.
+Outputs, gradients and running statistics equal those of the plain layer up to rounding.
 Qi et al. (2017), PointNet; batch normalization: Ioffe and Szegedy (2015). Notes: J 7.3, J 8.5.
 """
 
@@ -19,51 +19,65 @@ from torch import Tensor, nn
 
 from chainrule.nn.initialization import initialize
 
-AT_ONCE = 16  # clouds whose products with all units are held at a time
+CHUNK_SIZE = 16  # clouds whose products with all units are in memory at a time
 
 Points = Float[Tensor, "batch points inputs"]
 
 
 class PooledLayer(nn.Module):
-    """h ↦ max_p ReLU(N(W h_p)): points (batch, points, inputs) to one vector of `outputs` units."""
+    """A linear layer with batch normalization and ReLU, and its maximum over the points.
+
+        g_c = max_p φ(N(w_cᵀ h_p)),   N(z) = μ_c + γ_c (z - E z) / √(Var z + ε)
+
+    Args:
+        in_features: Features of a point.
+        out_features: Units, each with its maximum over the points.
+        momentum: ρ of the running statistics r ← (1 - ρ) r + ρ s.
+        eps: ε.
+
+    >>> PooledLayer(3, 8)(torch.randn(4, 10, 3)).shape
+    torch.Size([4, 8])
+    """
 
     running_mean: Float[Tensor, " outputs"]
     running_var: Float[Tensor, " outputs"]
 
-    def __init__(self, inputs: int, outputs: int, momentum: float = 0.1, eps: float = 1e-5):
+    def __init__(
+        self, in_features: int, out_features: int, momentum: float = 0.1, eps: float = 1e-5
+    ):
         super().__init__()
-        self.linear = initialize(nn.Linear(inputs, outputs, bias=False), "kaiming")
-        self.gamma = nn.Parameter(torch.ones(outputs))
-        self.mu = nn.Parameter(torch.zeros(outputs))
-        self.register_buffer("running_mean", torch.zeros(outputs))
-        self.register_buffer("running_var", torch.ones(outputs))
+        self.linear = initialize(nn.Linear(in_features, out_features, bias=False), "kaiming")
+        self.gamma = nn.Parameter(torch.ones(out_features))
+        self.mu = nn.Parameter(torch.zeros(out_features))
+        self.register_buffer("running_mean", torch.zeros(out_features))
+        self.register_buffer("running_var", torch.ones(out_features))
         self.momentum, self.eps = momentum, eps
 
     def forward(self, h: Points) -> Float[Tensor, "batch outputs"]:
         W = self.linear.weight
-        z = (chosen(h, self.critical(h)) * W).sum(-1)
+        z = (gathered(h, self.critical(h)) * W).sum(-1)
         mean, variance = self.running_mean, self.running_var
         if self.training:
             mean, variance = statistics(h.flatten(0, 1), W)
-            self._remember(mean.detach(), variance.detach(), h.shape[0] * h.shape[1])
+            self._update_statistics(mean.detach(), variance.detach(), h.shape[0] * h.shape[1])
         return (self.mu + self.gamma * (z - mean) / (variance + self.eps).sqrt()).relu()
 
     @torch.no_grad()
     def critical(self, h: Points) -> Int[Tensor, "batch outputs"]:
-        """argmax_p N(w_cᵀ h_p): the number of the point that decides each unit."""
+        """argmax_p N(w_cᵀ h_p): the critical point of each unit."""
         signed = self.linear.weight * torch.where(self.gamma < 0, -1, 1)[:, None]
-        parts = h.split(AT_ONCE)
+        parts = h.split(CHUNK_SIZE)
         return torch.cat([(signed @ part.transpose(1, 2)).max(-1).indices for part in parts])
 
     @torch.no_grad()
-    def _remember(self, mean: Tensor, variance: Tensor, number: int) -> None:
+    def _update_statistics(self, mean: Tensor, variance: Tensor, number: int) -> None:
         """r ← (1 - ρ) r + ρ s, with the unbiased variance N/(N - 1) Var."""
         unbiased = variance * number / max(1, number - 1)
         self.running_mean.mul_(1 - self.momentum).add_(self.momentum * mean)
         self.running_var.mul_(1 - self.momentum).add_(self.momentum * unbiased)
 
 
-def chosen(
+def gathered(
     h: Points, points: Int[Tensor, "batch outputs"]
 ) -> Float[Tensor, "batch outputs inputs"]:
     """h_{b, p(b, c)} for every cloud b and unit c."""

@@ -1,11 +1,11 @@
-"""Constant sparse matrices, multiplied quickly, with a gradient for the dense side and the values.
+"""Products of a constant sparse matrix, with gradients for its values and for the dense factor.
 
-    Y = A H          y_m = Σ_n a_mn h_n                 rows of H, gathered and added
+    Y = A H          y_m = Σ_n a_mn h_n
     ∂ℓ/∂H = Aᵀ ∂ℓ/∂Y,       ∂ℓ/∂a_mn = ⟨∂ℓ/∂y_m, h_n⟩
 
-The places of A stay the same while its values may change, as masks and attention do. So the
-transpose is laid out once, and both directions are sums over compressed rows, which `embedding_bag`
-does without storing a message per edge. `softmax` is the softmax within each row:
+The positions of the entries of A are fixed; their values may change from step to step, as masks and
+attention do. So the transpose is laid out once, and both directions are sums over compressed rows,
+which `embedding_bag` computes without storing a message per edge. `softmax` acts within each row:
 
     q_mn = exp e_mn / Σ_n' exp e_mn'
 
@@ -19,15 +19,28 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-DENSE = 0.1  # from this share of non-zero entries on, a matrix is kept dense
+DENSE = 0.1  # a matrix with at least this fraction of non-zero entries is kept dense
 
-# ⟨g_m, h_n⟩ for the entries (m, n) without laying out a pair of rows for each; the kernel that
+# ⟨g_m, h_n⟩ for every entry (m, n) without copying a pair of rows for each: the kernel that
 # embedding_bag itself uses for the gradient of its weights.
 inner_products = torch.ops.aten._embedding_bag_per_sample_weights_backward
 
 
-class Sparse(nn.Module):
-    """A constant sparse matrix. Nothing of it is saved with a model: it belongs to the data."""
+class SparseMatrix(nn.Module):
+    """A sparse matrix in compressed rows, with its transpose.
+
+    It is a module so that it moves between devices with the model that holds it. Its buffers are
+    not saved: they belong to the data.
+
+    Args:
+        index: Row and column of each entry, in any order; entries at one position add up.
+        values: Value of each entry.
+        shape: Numbers of rows and columns.
+
+    >>> A = SparseMatrix(torch.tensor([[0, 1], [1, 0]]), torch.tensor([2.0, 3.0]), (2, 2))
+    >>> (A @ torch.eye(2)).tolist()
+    [[0.0, 2.0], [3.0, 0.0]]
+    """
 
     row: Tensor
     column: Tensor
@@ -62,12 +75,12 @@ class Sparse(nn.Module):
 
     def __matmul__(self, h: Float[Tensor, "columns width"]) -> Float[Tensor, "rows width"]:
         """A h."""
-        return self.times(h)
+        return self.matmul(h)
 
-    def times(
+    def matmul(
         self, h: Float[Tensor, "columns width"], values: Float[Tensor, " entries"] | None = None
     ) -> Float[Tensor, "rows width"]:
-        """A h, with these values in place of A's own."""
+        """A h, with `values` in place of A's own if given."""
         return Product.apply(h, self.values if values is None else values, self)
 
     def softmax(self, e: Float[Tensor, " entries"]) -> Float[Tensor, " entries"]:
@@ -75,13 +88,16 @@ class Sparse(nn.Module):
         return Softmax.apply(e, self.row, self.starts)
 
     def dense(self) -> Float[Tensor, "rows columns"]:
-        """The same matrix with its zeros."""
         found = self.values.new_zeros(self.shape)
         return found.index_put((self.row, self.column), self.values, accumulate=True)
 
 
-class Dense(nn.Module):
-    """A constant dense matrix with the face of a sparse one."""
+class DenseMatrix(nn.Module):
+    """A dense matrix with the interface of `SparseMatrix`.
+
+    Args:
+        values: Its entries.
+    """
 
     values: Tensor
 
@@ -92,38 +108,43 @@ class Dense(nn.Module):
 
     def __matmul__(self, h: Float[Tensor, "columns width"]) -> Float[Tensor, "rows width"]:
         """A h."""
-        return self.times(h)
+        return self.matmul(h)
 
-    def times(
+    def matmul(
         self,
         h: Float[Tensor, "columns width"],
         values: Float[Tensor, "rows columns"] | None = None,
     ) -> Float[Tensor, "rows width"]:
-        """A h, with these values in place of A's own."""
+        """A h, with `values` in place of A's own if given."""
         return (self.values if values is None else values) @ h
 
     def dense(self) -> Float[Tensor, "rows columns"]:
         return self.values
 
 
-Matrix = Sparse | Dense
+Matrix = SparseMatrix | DenseMatrix
 
 
-def matrix(x: Float[Tensor, "rows columns"]) -> Matrix:
-    """x as it is cheapest to multiply: sparse if fewer than a tenth of its entries are not zero."""
+def as_matrix(x: Float[Tensor, "rows columns"]) -> Matrix:
+    """x, sparse if fewer than a tenth of its entries are not zero.
+
+    A matrix that needs a gradient stays dense: its zeros have gradients too.
+    """
+    if x.requires_grad:
+        return DenseMatrix(x)
     index = x.nonzero().T
     if index.shape[1] >= DENSE * x.numel():
-        return Dense(x)
-    return Sparse(index, x[index[0], index[1]], (x.shape[0], x.shape[1]))
+        return DenseMatrix(x)
+    return SparseMatrix(index, x[index[0], index[1]], (x.shape[0], x.shape[1]))
 
 
 def starts(row: Int[Tensor, " entries"], rows: int) -> Int[Tensor, " rows_and_one"]:
-    """Where each row begins among entries sorted by row, and where the last one ends."""
+    """Offset of each row among entries sorted by row, and the number of entries."""
     return F.pad(row.bincount(minlength=rows).cumsum(0), (1, 0))
 
 
 def gathered(h: Tensor, column: Tensor, begin: Tensor, values: Tensor) -> Tensor:
-    """Σ over each row's entries of value · h[column]."""
+    """y_m = Σ_n a_mn h_n over the entries of each row."""
     h, values = h.detach().to(values.dtype).contiguous(), values.detach()
     return F.embedding_bag(
         column, h, begin, mode="sum", per_sample_weights=values, include_last_offset=True
@@ -131,10 +152,10 @@ def gathered(h: Tensor, column: Tensor, begin: Tensor, values: Tensor) -> Tensor
 
 
 class Product(torch.autograd.Function):
-    """A h for a matrix whose places are constant."""
+    """A h, differentiable in h and in the values of A."""
 
     @staticmethod
-    def forward(ctx: Any, h: Tensor, values: Tensor, A: Sparse) -> Tensor:
+    def forward(ctx: Any, h: Tensor, values: Tensor, A: SparseMatrix) -> Tensor:
         ctx.A = A
         ctx.save_for_backward(h, values)
         return gathered(h, A.column, A.starts, values)
@@ -153,7 +174,7 @@ class Product(torch.autograd.Function):
 
 
 class Softmax(torch.autograd.Function):
-    """The softmax of every row's entries."""
+    """Softmax over the entries of each row."""
 
     @staticmethod
     def forward(ctx: Any, e: Tensor, row: Tensor, begin: Tensor) -> Tensor:
@@ -173,5 +194,5 @@ class Softmax(torch.autograd.Function):
 
 
 def summed(values: Tensor, row: Tensor, rows: int) -> Tensor:
-    """Σ of the values of each row."""
+    """Sum of the values of each row."""
     return values.new_zeros(rows).index_add_(0, row, values)

@@ -17,21 +17,21 @@ from torch import Tensor
 from chainrule.data.datasets.random_graphs import CLASSES, drawn
 from chainrule.graphs import Graph
 from chainrule.lab.claim import Picture, Verdict
-from chainrule.nn.laplacian import coupling
+from chainrule.nn.laplacian import normalized_adjacency
 
 ROUNDING = 1e-12
 
 
 def check(graphs: int = 40, seed: int = 0) -> Verdict:
     """Both sides divided by the root of the degree."""
-    return verdict(lambda graph: coupling(graph).dense(), graphs, seed)
+    return verdict(lambda graph: normalized_adjacency(graph).dense(), graphs, seed)
 
 
 def broken() -> Verdict:
     """Rows divided by the degree: averages, which may lengthen."""
 
     def averages(graph: Graph) -> Tensor:
-        joined = coupling(graph).dense() > 0
+        joined = normalized_adjacency(graph).dense() > 0
         return joined.double() / joined.sum(1, keepdim=True)
 
     return verdict(averages, 40, 0)

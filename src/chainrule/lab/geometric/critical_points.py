@@ -70,5 +70,5 @@ def verdict(points: int, features: int, seed: int, spared: int) -> Verdict:
 
 def change(net: PointFeatures, cloud: Tensor, kept: Tensor) -> float:
     """‖g(part) - g(all)‖ / ‖g(all)‖."""
-    whole = net(cloud[None]).whole
-    return ((net(cloud[None, kept]).whole - whole).norm() / whole.norm()).item()
+    whole = net(cloud[None]).global_features
+    return ((net(cloud[None, kept]).global_features - whole).norm() / whole.norm()).item()

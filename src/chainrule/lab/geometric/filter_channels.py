@@ -17,7 +17,7 @@ from torch import Tensor
 
 from chainrule.graphs import Graph, from_networkx
 from chainrule.lab.claim import Picture, Verdict
-from chainrule.models.geometric.polynomial import Polynomial, polynomial_filter
+from chainrule.models.geometric.polynomial import PolynomialGNN, polynomial_filter
 from chainrule.nn.laplacian import normalized_laplacian
 from chainrule.nn.on_graph import OnGraph
 
@@ -42,12 +42,12 @@ def verdict(trials: int, seed: int, bias_of_nodes: float) -> Verdict:
     worst = 0.0
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        network = Polynomial(INPUTS, [], OUTPUTS, TERMS).double().eval()
+        network = PolynomialGNN(INPUTS, [], OUTPUTS, TERMS).double().eval()
         for trial in range(trials):
             nodes = 10 + 5 * trial
             known = networkx.gnm_random_graph(nodes, 2 * nodes, seed=seed + trial)
             graph = from_networkx(known, torch.randn(nodes, INPUTS, dtype=torch.float64))
-            network.layers[0].b.normal_()  # type: ignore[operator]
+            network.layers[0].bias.normal_()  # type: ignore[operator]
             own = bias_of_nodes * torch.randn(nodes, 1, dtype=torch.float64)
             found = outputs(network, graph) + own
             order = torch.randperm(nodes)
@@ -81,15 +81,15 @@ def verdict(trials: int, seed: int, bias_of_nodes: float) -> Verdict:
     )
 
 
-def outputs(network: Polynomial, graph: Graph) -> Tensor:
-    return OnGraph(network, graph)(torch.arange(graph.nodes))
+def outputs(network: PolynomialGNN, graph: Graph) -> Tensor:
+    return OnGraph(network, graph)(torch.arange(graph.num_nodes))
 
 
-def summed(network: Polynomial, graph: Graph) -> Tensor:
+def summed(network: PolynomialGNN, graph: Graph) -> Tensor:
     """Σ_i p_ij(L) x_i + b_j, filter by filter."""
-    W, b = network.layers[0].W, network.layers[0].b
+    W, b = network.layers[0].weight, network.layers[0].bias
     L = normalized_laplacian(graph)
-    found = b.repeat(graph.nodes, 1)  # type: ignore[operator]
+    found = b.repeat(graph.num_nodes, 1)  # type: ignore[operator]
     for i, j in product(range(INPUTS), range(OUTPUTS)):
         found[:, [j]] += polynomial_filter(L, W[:, i, j], graph.x[:, [i]])  # type: ignore[index]
     return found

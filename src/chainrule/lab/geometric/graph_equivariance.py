@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from chainrule.data.datasets.karate import load
 from chainrule.graphs import Graph
 from chainrule.lab.claim import Picture, Verdict
-from chainrule.models.geometric import GAT, GCN, Chebyshev, MessagePassing, Polynomial, Spectral
+from chainrule.models.geometric import GAT, GCN, MPNN, ChebNet, PolynomialGNN, SpectralGNN
 from chainrule.nn.on_graph import OnGraph
 
 ROUNDING = 1e-9
@@ -24,10 +24,10 @@ WIDTH = 6
 NETWORKS: dict[str, Callable[[], nn.Module]] = {
     "GCN": lambda: GCN(WIDTH, [16], 2),
     "GAT": lambda: GAT(WIDTH, [8], 2),
-    "message passing": lambda: MessagePassing(WIDTH, [16], 2),
-    "Chebyshev": lambda: Chebyshev(WIDTH, [16], 2),
-    "polynomial": lambda: Polynomial(WIDTH, [16], 2),
-    "spectral": lambda: Spectral(WIDTH, [16], 2),
+    "message passing": lambda: MPNN(WIDTH, [16], 2),
+    "Chebyshev": lambda: ChebNet(WIDTH, [16], 2),
+    "polynomial": lambda: PolynomialGNN(WIDTH, [16], 2),
+    "spectral": lambda: SpectralGNN(WIDTH, [16], 2),
 }
 
 
@@ -83,4 +83,4 @@ def verdict(orders: int, seed: int, as_printed: bool) -> Verdict:
 
 
 def outputs(network: nn.Module, graph: Graph) -> Tensor:
-    return OnGraph(network, graph)(torch.arange(graph.nodes))
+    return OnGraph(network, graph)(torch.arange(graph.num_nodes))

@@ -17,7 +17,7 @@ from torch import Tensor
 from chainrule.graphs import Graph, from_networkx
 from chainrule.lab.claim import Picture, Verdict
 from chainrule.models.geometric.gcn import GCN
-from chainrule.nn.laplacian import coupling
+from chainrule.nn.laplacian import normalized_adjacency
 
 BOUND = 1e-8
 WIDTH = 8
@@ -48,7 +48,7 @@ def verdict(layers: int, seed: int, stretch: float) -> Verdict:
         network = GCN(WIDTH, [WIDTH] * (layers - 1), WIDTH, dropout=0.0).double().eval()
         for name, known in GRAPHS.items():
             edges = from_networkx(known, torch.zeros(len(known), 1)).edge_index
-            A_bar = coupling(Graph(torch.zeros(len(known), 1).double(), edges))
+            A_bar = normalized_adjacency(Graph(torch.zeros(len(known), 1).double(), edges))
             values, U = torch.linalg.eigh(A_bar.dense())
             second = values[:-1].abs().argmax()
             u, u_2, rate = U[:, -1].abs(), U[:, second], values[second].abs().item()
@@ -87,7 +87,6 @@ def weigh(network: GCN, W: Tensor) -> None:
 
 def distances(network: GCN, graph: Graph, u: Tensor) -> Tensor:
     """d(H_l) / d(X) of every layer."""
-    views = network.views(graph)
-    outputs = network.outputs(views["coupled"], views["coupling"])  # type: ignore[arg-type]
+    outputs = network.layer_outputs(**network.precompute(graph))
     d = [torch.linalg.norm(h - torch.outer(u, u @ h)) for h in (graph.x, *outputs)]
     return torch.stack(d[1:]) / d[0]

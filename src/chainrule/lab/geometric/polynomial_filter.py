@@ -27,7 +27,7 @@ from chainrule.nn.laplacian import (
     scaled_laplacian,
     spectral_filter,
 )
-from chainrule.nn.sparse import Sparse
+from chainrule.nn.sparse import SparseMatrix
 
 ROUNDING = 1e-10
 SHOWN = torch.tensor([0.2, 3.0, -3.6, 1.1], dtype=torch.float64)  # a band in the middle
@@ -43,14 +43,16 @@ def broken() -> Verdict:
     return verdict(20, 8, 0, laplacian)
 
 
-def verdict(graphs: int, terms: int, seed: int, basis_of: Callable[[Graph], Sparse]) -> Verdict:
+def verdict(
+    graphs: int, terms: int, seed: int, basis_of: Callable[[Graph], SparseMatrix]
+) -> Verdict:
     """Powers against eigenvectors."""
     generator = torch.Generator().manual_seed(seed)
     from_law = np.random.default_rng(seed)
     worst = 0.0
     for number in range(graphs):
         graph = drawn(number % len(CLASSES), from_law)
-        x = torch.randn(graph.nodes, 3, generator=generator, dtype=torch.float64)
+        x = torch.randn(graph.num_nodes, 3, generator=generator, dtype=torch.float64)
         alpha = torch.randn(terms, generator=generator, dtype=torch.float64)
         graph = Graph(x, graph.edge_index)
         L, basis = normalized_laplacian(graph), fourier_basis(basis_of(graph))

@@ -18,14 +18,14 @@ from chainrule.graphs import Graph, from_networkx, undirected
 from chainrule.lab.claim import Picture, Verdict
 from chainrule.models.geometric.gat import GAT
 from chainrule.models.geometric.gcn import GCN
-from chainrule.models.geometric.message_passing import MessagePassing
+from chainrule.models.geometric.message_passing import MPNN
 from chainrule.nn.on_graph import OnGraph
 
 WIDTH = 32
 NETWORKS: dict[str, Callable[[int], nn.Module]] = {
     "GCN": lambda k: GCN(WIDTH, [WIDTH] * (k - 1), WIDTH, dropout=0.0),
     "GAT": lambda k: GAT(WIDTH, [WIDTH] * (k - 1), WIDTH, [2] * k, dropout=0.0),
-    "message passing": lambda k: MessagePassing(WIDTH, [WIDTH] * (k - 1), WIDTH),
+    "message passing": lambda k: MPNN(WIDTH, [WIDTH] * (k - 1), WIDTH),
 }
 
 

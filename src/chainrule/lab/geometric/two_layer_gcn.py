@@ -46,7 +46,7 @@ def verdict(width: int, trials: int, seed: int, loops: int) -> Verdict:
             W_0, W_1 = (5 * layer.weight.T for layer in network.layers)  # type: ignore[operator]
             for layer in network.layers:
                 layer.weight.mul_(5)  # type: ignore[operator]
-            found = OnGraph(network, graph)(torch.arange(graph.nodes)).softmax(1)
+            found = OnGraph(network, graph)(torch.arange(graph.num_nodes)).softmax(1)
             formula = (A_bar @ (A_bar @ graph.x @ W_0).relu() @ W_1).softmax(1)
             worst = max(worst, (found - formula).abs().max().item())
     return Verdict(

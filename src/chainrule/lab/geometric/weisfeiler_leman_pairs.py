@@ -19,8 +19,8 @@ from torch import Tensor, nn
 from chainrule.graphs import Graph, from_networkx, union
 from chainrule.lab.claim import Picture, Verdict
 from chainrule.lab.helpers.pairs import ALIKE, PAIRS
-from chainrule.models.geometric import GAT, GCN, GraphClassifier, MessagePassing
-from chainrule.models.geometric.weisfeiler_leman import told_apart
+from chainrule.models.geometric import GAT, GCN, MPNN, GraphClassifier
+from chainrule.models.geometric.weisfeiler_leman import distinguishable
 from chainrule.nn.on_graph import OnGraph
 
 ROUNDING, VISIBLE = 1e-10, 1e-6
@@ -60,7 +60,7 @@ def compared(networks: dict[str, Callable[[Graph], Tensor]], named: bool) -> Ver
     right = True
     for number, pair in enumerate(PAIRS.values()):
         G, H = (colored(graph) for graph in pair)
-        right &= told_apart(G, H) == (number >= ALIKE) and not networkx.is_isomorphic(*pair)
+        right &= distinguishable(G, H) == (number >= ALIKE) and not networkx.is_isomorphic(*pair)
         if named:
             G, H = (Graph(torch.rand_like(g.x), g.edge_index) for g in (G, H))
         for name, network in networks.items():
@@ -103,15 +103,21 @@ def summed(network: nn.Module) -> Callable[[Graph], Tensor]:
     network.double().eval()
 
     def f(graphs: Graph) -> Tensor:
-        h = OnGraph(network, graphs)(torch.arange(graphs.nodes))
-        return torch.stack([h[graphs.batch == k].sum(0) for k in range(graphs.graphs)])
+        h = OnGraph(network, graphs)(torch.arange(graphs.num_nodes))
+        return torch.stack([h[graphs.batch == k].sum(0) for k in range(graphs.num_graphs)])
 
     return f
+
+
+def read_out(network: GraphClassifier) -> Callable[[Graph], Tensor]:
+    """f(G) of each graph of a union."""
+    network.double().eval()
+    return lambda graphs: network(graphs.x, graphs.edge_index, graphs.batch)
 
 
 NETWORKS: dict[str, Callable[[int, int], Callable[[Graph], Tensor]]] = {
     "GCN": lambda k, d: summed(GCN(1, [d] * (k - 1), d)),
     "GAT": lambda k, d: summed(GAT(1, [d] * (k - 1), d, [2] * k)),
-    "message passing": lambda k, d: summed(MessagePassing(1, [d] * (k - 1), d, "sum")),
-    "graph classifier": lambda k, d: GraphClassifier(1, d, d, k).double().eval(),
+    "message passing": lambda k, d: summed(MPNN(1, [d] * (k - 1), d, "sum")),
+    "graph classifier": lambda k, d: read_out(GraphClassifier(1, d, d, k)),
 }

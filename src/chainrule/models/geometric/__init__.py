@@ -1,21 +1,37 @@
 """Chapter 7, geometric deep learning: sets, point clouds and graphs."""
 
-from chainrule.models.geometric.chebyshev import Chebyshev
-from chainrule.models.geometric.gat import GAT
-from chainrule.models.geometric.gcn import GCN
+from chainrule.models.geometric.chebyshev import ChebConv, ChebNet
+from chainrule.models.geometric.deep_sets import DeepSets
+from chainrule.models.geometric.equivariant_deep_sets import EquivariantDeepSets
+from chainrule.models.geometric.gat import GAT, GATConv
+from chainrule.models.geometric.gcn import GCN, GCNConv
 from chainrule.models.geometric.graph_classifier import GraphClassifier
-from chainrule.models.geometric.message_passing import MessagePassing
-from chainrule.models.geometric.polynomial import Polynomial
-from chainrule.models.geometric.spectral import Spectral
+from chainrule.models.geometric.message_passing import MPNN, MPNNConv
+from chainrule.models.geometric.pointnet import PointFeatures, PointNet, TNet
+from chainrule.models.geometric.pointnet_segmentation import PointNetSegmentation
+from chainrule.models.geometric.polynomial import PolynomialConv, PolynomialGNN
+from chainrule.models.geometric.spectral import SpectralConv, SpectralGNN
 from chainrule.models.geometric.weisfeiler_leman import WeisfeilerLeman
 
 __all__ = [
     "GAT",
     "GCN",
-    "Chebyshev",
+    "MPNN",
+    "ChebConv",
+    "ChebNet",
+    "DeepSets",
+    "EquivariantDeepSets",
+    "GATConv",
+    "GCNConv",
     "GraphClassifier",
-    "MessagePassing",
-    "Polynomial",
-    "Spectral",
+    "MPNNConv",
+    "PointFeatures",
+    "PointNet",
+    "PointNetSegmentation",
+    "PolynomialConv",
+    "PolynomialGNN",
+    "SpectralConv",
+    "SpectralGNN",
+    "TNet",
     "WeisfeilerLeman",
 ]

@@ -4,9 +4,9 @@
 
     f(P X) = f(X)        for every permutation P
 
-φ and ρ are networks of any kind. Sets of different sizes lie in one tensor with a mask, True where
-there is an element; what else the tensor holds does not matter. With the sum every such function of
-M elements can be written so, but φ may need as many features as there are elements.
+φ and ρ are networks of any kind. Sets of different sizes share one tensor with a mask, True where
+there is an element; the other entries have no effect. With the sum every continuous function of
+sets of M elements has this form, but φ may need as many features as there are elements.
 
 Zaheer et al. (2017), NeurIPS; Wagstaff et al. (2019), ICML. Notes: J 7.1, J 7.2.
 """
@@ -17,11 +17,22 @@ from torch import Tensor, nn
 
 from chainrule.nn.set_pooling import elementwise, pool_named
 
-AT_ONCE = 4096  # elements of a large batch that φ meets at a time in evaluation
+CHUNK_SIZE = 4096  # elements of a large batch that φ takes at a time in evaluation
 
 
 class DeepSets(nn.Module):
-    """ρ(pool φ(x_m)): φ takes one element each, ρ the pooled features."""
+    """A permutation-invariant function of sets: f({x_1, …, x_M}) = ρ(pool_m φ(x_m)).
+
+    Args:
+        phi: Network from one element to its features.
+        rho: Network from the pooled features to the output.
+        pool: sum, mean or max.
+
+    >>> model = DeepSets(nn.Linear(3, 8), nn.Linear(8, 2))
+    >>> x, mask = torch.randn(4, 5, 3), torch.ones(4, 5, dtype=torch.bool)
+    >>> model(x, mask).shape
+    torch.Size([4, 2])
+    """
 
     def __init__(self, phi: nn.Module, rho: nn.Module, pool: str = "sum"):
         super().__init__()
@@ -33,7 +44,7 @@ class DeepSets(nn.Module):
         x: Float[Tensor, "batch size *element"],
         mask: Bool[Tensor, "batch places"] | None = None,
     ) -> Float[Tensor, "batch *outputs"]:
-        return self.rho(self.pool(elementwise(self.phi, x, mask, AT_ONCE), mask))
+        return self.rho(self.pool(elementwise(self.phi, x, mask, CHUNK_SIZE), mask))
 
 
 def example() -> tuple[DeepSets, Tensor]:

@@ -1,11 +1,11 @@
-"""Equivariant Deep Sets: an answer for every element of a set, in the order in which they came.
+"""Equivariant Deep Sets: one output for every element of a set, in the order of the elements.
 
     f(x_1, …, x_M)_m = ρ(x_m, Σ_k φ(x_k))       or the mean, or the maximum, of φ(x_k)
 
     f(P X) = P f(X)      for every permutation P        (J 7.1 prints f(X) = P f(P X))
 
-Each element sees itself and the whole set. Sets of different sizes lie in one tensor with a mask,
-True where there is an element; the answers at the other places are 0.
+Each output depends on its own element and on the whole set. Sets of different sizes share one
+tensor with a mask, True where there is an element; the outputs elsewhere are 0.
 
 Zaheer et al. (2017), NeurIPS. Notes: J 7.1, J 7.2.
 """
@@ -16,11 +16,21 @@ from torch import Tensor, nn
 
 from chainrule.nn.set_pooling import elementwise, pool_named
 
-AT_ONCE = 4096  # elements of a large batch that a network meets at a time in evaluation
+CHUNK_SIZE = 4096  # elements of a large batch that φ and ρ take at a time in evaluation
 
 
 class EquivariantDeepSets(nn.Module):
-    """ρ(x_m, pool φ(x_k)) for every m: φ takes one element, ρ an element joined to the pool."""
+    """A permutation-equivariant function of sets: f(x)_m = ρ(x_m, pool_k φ(x_k)).
+
+    Args:
+        phi: Network from one element to its features.
+        rho: Network from an element, concatenated with the pooled features, to its output.
+        pool: sum, mean or max.
+
+    >>> model = EquivariantDeepSets(nn.Linear(3, 8), nn.Linear(3 + 8, 2))
+    >>> model(torch.randn(4, 5, 3)).shape
+    torch.Size([4, 5, 2])
+    """
 
     def __init__(self, phi: nn.Module, rho: nn.Module, pool: str = "sum"):
         super().__init__()
@@ -30,9 +40,9 @@ class EquivariantDeepSets(nn.Module):
     def forward(
         self, x: Float[Tensor, "batch size d"], mask: Bool[Tensor, "batch places"] | None = None
     ) -> Float[Tensor, "batch size outputs"]:
-        whole = self.pool(elementwise(self.phi, x, mask, AT_ONCE), mask)
-        joined = torch.cat([x, whole[:, None].expand(-1, x.shape[1], -1)], 2)
-        return elementwise(self.rho, joined, mask, AT_ONCE)
+        pooled = self.pool(elementwise(self.phi, x, mask, CHUNK_SIZE), mask)
+        both = torch.cat([x, pooled[:, None].expand(-1, x.shape[1], -1)], 2)
+        return elementwise(self.rho, both, mask, CHUNK_SIZE)
 
 
 def example() -> tuple[EquivariantDeepSets, Tensor]:

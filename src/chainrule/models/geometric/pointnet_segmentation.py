@@ -5,9 +5,9 @@
 
     f(P x) = P f(x)      for every permutation P of the points
 
-Each point sees its own 64 local features beside the 1024 of the whole cloud. ρ has layers
-h ↦ φ(N(W h)) of 512, 256 and 128 units that act on every point alike. Its first product is
-W_l h_p + W_g g, of which the second part is made once per cloud.
+ρ takes the 64 local features of a point and the 1024 global ones of its cloud. It is a shared MLP
+with layers h ↦ φ(N(W h)) of 512, 256 and 128 units. Its first product is W_l h_p + W_g g, whose
+second term is computed once per cloud.
 
 Qi, Su, Mo and Guibas (2017), CVPR. Notes: J 7.3.
 """
@@ -16,42 +16,59 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from chainrule.models.geometric.pointnet import PointFeatures, Points, layers, pointwise
+from chainrule.models.geometric.pointnet import PointFeatures, Points, pointwise, shared_mlp
 from chainrule.nn.chunked import in_pieces
 from chainrule.nn.initialization import initialize
 
-AT_ONCE = 64  # clouds of a large batch that are evaluated at a time
+CHUNK_SIZE = 64  # clouds of a large batch that are evaluated at a time
 
 
 class PointNetSegmentation(nn.Module):
-    """Points (batch, points, inputs) to logits (batch, classes, points)."""
+    """Clouds of points (batch, points, in_features) to logits (batch, num_classes, points).
+
+        f(x)_p = ρ(h_p, g),   h, g the local and global features of PointNet
+
+    Args:
+        dimensions: Dimensions of the space, 2 or 3.
+        num_classes: Number of classes of a point.
+        in_features: Numbers of a point, one or more vectors of the space; by default one.
+        features: Global features of a cloud.
+
+    >>> model = PointNetSegmentation(3, num_classes=5, features=32)
+    >>> model(torch.randn(4, 10, 3)).shape
+    torch.Size([4, 5, 10])
+    """
 
     def __init__(
-        self, dimensions: int, classes: int, inputs: int | None = None, features: int = 1024
+        self,
+        dimensions: int,
+        num_classes: int,
+        in_features: int | None = None,
+        features: int = 1024,
     ):
         super().__init__()
-        self.features = PointFeatures(dimensions, inputs or dimensions, features)
+        self.features = PointFeatures(dimensions, in_features or dimensions, features)
         self.from_local = initialize(nn.Linear(64, 512, bias=False), "lecun")
-        self.from_whole = initialize(nn.Linear(features, 512, bias=False), "lecun")
+        self.from_global = initialize(nn.Linear(features, 512, bias=False), "lecun")
         self.hidden = nn.Sequential(
-            nn.BatchNorm1d(512), nn.ReLU(inplace=True), *layers(512, 256, 128)
+            nn.BatchNorm1d(512), nn.ReLU(inplace=True), *shared_mlp(512, 256, 128)
         )
-        self.output = initialize(nn.Linear(128, classes), "lecun")
+        self.output = initialize(nn.Linear(128, num_classes), "lecun")
 
     def forward(self, x: Points) -> Float[Tensor, "batch classes points"]:
-        return in_pieces(self._scores, x, AT_ONCE, self.training)
+        return in_pieces(self._scores, x, CHUNK_SIZE, self.training)
 
     def _scores(self, x: Points) -> Float[Tensor, "batch classes points"]:
         """ρ(h_p, g)."""
-        local, whole, *_ = self.features(x)
-        joined = self.from_local(local) + self.from_whole(whole)[:, None]
-        return self.output(pointwise(self.hidden, joined)).transpose(1, 2)
+        h, g, *_ = self.features(x)
+        first = self.from_local(h) + self.from_global(g)[:, None]
+        return self.output(pointwise(self.hidden, first)).transpose(1, 2)
 
     def critical_points(self, x: Points) -> Bool[Tensor, "batch points"]:
-        """The points that decide the features of the whole."""
+        """The points that attain a maximum; the global features do not depend on the others."""
         return self.features.critical_points(x)
 
 
 def example() -> tuple[PointNetSegmentation, Tensor]:
     """Three classes for the ten points of each of four clouds, by 32 global features."""
-    return PointNetSegmentation(3, classes=3, features=32), torch.randn(4, 10, 3)
+    return PointNetSegmentation(3, num_classes=3, features=32), torch.randn(4, 10, 3)

@@ -60,5 +60,5 @@ def predicted_classes(predictions: Predictions) -> Tensor:
     """The most probable class of every node."""
     data = predictions.data
     model = on_graph(predictions.model, data)
-    nodes = torch.arange(data.graph.nodes)
+    nodes = torch.arange(data.graph.num_nodes)
     return predictions.once("nodes", lambda: outputs(model, (nodes,)).argmax(1))

@@ -47,21 +47,18 @@ def graph_picture(predicted: Tensor, data: GraphSplits) -> "Figure":
 
 def embedding(model: OnGraph, nodes: Tensor) -> Tensor | None:
     """What the last layer sees of these nodes, if the network tells."""
-    if not hasattr(model.network, "hidden"):
-        return None
     with torch.inference_mode():
-        model.eval()
-        return model.network.hidden(**dict(model.views.items()))[nodes]  # type: ignore[operator]
+        outputs = model.eval().layer_outputs()
+    return outputs[-2][nodes] if len(outputs) > 1 else None
 
 
 def attention_picture(model: OnGraph, data: GraphSplits) -> "Figure":
     """Of the test node, no hub and no leaf, whose attention in the last layer is least even."""
     model.eval()
     with torch.inference_mode():
-        q = model.network.attention(**dict(model.views.items()), place=-1).mean(0)  # type: ignore[operator]
-    near = model.views["edges"][-1]  # type: ignore[index]
-    row, column = near.row[: len(q)], near.column[: len(q)]
-    degree = row.bincount(minlength=data.graph.nodes)
+        (column, row), q = model.network.attention(data.graph.x, data.graph.edge_index)  # type: ignore[operator]
+        q = q.mean(1)
+    degree = row.bincount(minlength=data.graph.num_nodes)
     largest = torch.segment_reduce(q, "max", lengths=degree)
     spread = (largest * degree).masked_fill((degree < FEWEST) | (degree > MOST), -1)
     spread = spread[data.test.x]

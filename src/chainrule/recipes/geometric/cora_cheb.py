@@ -15,7 +15,7 @@ from torch import nn
 
 from chainrule.data.datasets import cora
 from chainrule.data.graph_splits import GraphSplits
-from chainrule.models.geometric.chebyshev import Chebyshev
+from chainrule.models.geometric.chebyshev import ChebNet
 from chainrule.recipes.families.node_classification import NodeRecipe
 from chainrule.runs.recipe import DataSummary, Published
 from chainrule.training import Settings
@@ -44,4 +44,4 @@ class Recipe(NodeRecipe):
         return cora.load(folder, self.seed)
 
     def model(self, summary: DataSummary) -> nn.Module:
-        return Chebyshev(summary.inputs, self.hidden, summary.outputs, self.terms, self.dropout)
+        return ChebNet(summary.inputs, self.hidden, summary.outputs, self.terms, self.dropout)

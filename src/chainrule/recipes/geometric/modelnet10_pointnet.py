@@ -73,7 +73,7 @@ class Recipe(BaseRecipe):
         return PointNet(
             3,
             summary.outputs,
-            inputs=summary.shape[1],
+            in_features=summary.shape[1],
             features=self.features,
             dropout=self.dropout,
         )

@@ -76,7 +76,7 @@ class Recipe(BaseRecipe):
         for rounds in ROUNDS:
             model = WeisfeilerLeman(data.graph, len(data.classes), rounds)
             for ridge in RIDGES:
-                model.learn(*data.train, ridge)
+                model.fit(*data.train, ridge)
                 found = {s: evaluate(model, getattr(data, s), self.task(data)) for s in SPLITS}
                 best = max(best, (found["validation"]["accuracy"], found), key=lambda pair: pair[0])
         return {"Weisfeiler-Leman kernel": best[1]}
