@@ -37,9 +37,7 @@ def one_more_epoch(
     """Train in place and update the memory; returns the mean training loss."""
     settings = replace(settings, epochs=memory.epochs + 1)
     job = prepare(network, train, None, settings, objective, devices.choose(device))
-    rule = optimizer(
-        settings.optimizer, network.parameters(), settings.learning_rate, settings.weight_decay
-    )
+    rule = optimizer(settings.optimizer, network, settings.learning_rate, settings.weight_decay)
     restore_optimizer(rule, memory.averages)
     state = State(network, rule, epoch=memory.epochs)
     threads = settings.threads or devices.threads_for(network, settings.batch_size)

@@ -110,7 +110,7 @@ def make_state(model: nn.Module, job: Job) -> State:
     """The state before the first step."""
     settings = job.settings
     optimizer = make_optimizer(
-        settings.optimizer, model.parameters(), settings.learning_rate, settings.weight_decay
+        settings.optimizer, model, settings.learning_rate, settings.weight_decay
     )
     average = MovingAverage(settings.averaging) if settings.averaging else None
     return State(model, optimizer, average=average, origin=origin(settings, job.train))
@@ -235,7 +235,7 @@ def descend(state: State, job: Job, value: Tensor) -> None:
         state.optimizer.step()
         if job.settings.lasso:
             rate = state.optimizer.param_groups[0]["lr"]
-            shrink(state.model.parameters(), rate * job.settings.lasso)
+            shrink(state.model, rate * job.settings.lasso)
         if state.average is not None:
             state.average.update(state.model)
 

@@ -10,6 +10,8 @@ functions below b is one more weight on an input that is always 1.
 Berkson (1944), JASA 39; Cox (1958), JRSS B 20. Notes: J 2.1.
 """
 
+from typing import ClassVar
+
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float, Int
@@ -18,6 +20,8 @@ from torch import Tensor, nn
 
 class LogisticRegression(nn.Module):
     """One logit per example; it starts at probability one half everywhere."""
+
+    weight_vectors: ClassVar[tuple[str, ...]] = ("weight",)
 
     def __init__(self, inputs: int):
         super().__init__()

@@ -97,11 +97,13 @@ def move(state: CrowdState, crowd: Crowd) -> None:
 
 
 def shrink(crowd: Crowd, share: float) -> None:
-    """Weight decay of matrices: in the gradient, or decoupled from it."""
-    for p, rate, decay in zip(crowd.stack.weights, crowd.rates, crowd.decays or (), strict=True):
-        if p.ndim > 2 and crowd.common.optimizer in DECOUPLED:
+    """Weight decay of the weights: in the gradient, or decoupled from it."""
+    stack, decoupled = crowd.stack, crowd.common.optimizer in DECOUPLED
+    each = zip(stack.weights, crowd.rates, crowd.decays or (), stack.penalized, strict=True)
+    for p, rate, decay, penalized in each:
+        if penalized and decoupled:
             p.mul_(1 - share * rate * decay)
-        elif p.ndim > 2:
+        elif penalized:
             p.grad.addcmul_(p, decay)
 
 
