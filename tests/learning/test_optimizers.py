@@ -246,5 +246,5 @@ def test_classes_of_torch_optim_get_rate_and_decay(kind: type) -> None:
 
 
 def test_what_is_no_optimizer_is_refused() -> None:
-    with pytest.raises(InputError, match="optimizer must be a name, a class .* got 3"):
+    with pytest.raises(InputError, match=r"optimizer must be a name, a class .* got 3"):
         check_optimizer(3)
