@@ -1,11 +1,11 @@
-"""Optimizers: the quick kernels against torch.optim, the others against their formulas."""
+"""Optimizers: the fused kernels against torch.optim, the others against their formulas."""
 
 import pytest
 import torch
 from torch import Tensor, nn
 
 from chainrule.errors import InputError
-from chainrule.learning.fused_adam import QuickAdam, QuickAdamW
+from chainrule.learning.fused_adam import FusedAdam, FusedAdamW
 from chainrule.learning.lion import Lion
 from chainrule.learning.optimizers import OPTIMIZERS, check_optimizer, optimizer, parameter_groups
 from chainrule.models.feedforward import LogisticRegression
@@ -29,23 +29,21 @@ def steps(model: nn.Module, chosen: torch.optim.Optimizer, number: int, first: i
 
 
 @pytest.mark.parametrize(
-    ("quick", "torchs"), [(QuickAdam, torch.optim.Adam), (QuickAdamW, torch.optim.AdamW)]
+    ("ours", "torchs"), [(FusedAdam, torch.optim.Adam), (FusedAdamW, torch.optim.AdamW)]
 )
-def test_the_quick_kernel_is_torchs_bit_for_bit(quick: type, torchs: type) -> None:
-    ours, theirs = network(), network()
-    a = quick(parameter_groups(ours, 0.1), lr=0.01)
-    b = torchs(parameter_groups(theirs, 0.1), lr=0.01, fused=True)
-    for model, chosen in ((ours, a), (theirs, b)):
-        steps(model, chosen, 7)
-    assert all(map(torch.equal, ours.parameters(), theirs.parameters()))
+def test_the_fused_kernel_is_torchs_bit_for_bit(ours: type, torchs: type) -> None:
+    first, second = network(), network()
+    steps(first, ours(parameter_groups(first, 0.1), lr=0.01), 7)
+    steps(second, torchs(parameter_groups(second, 0.1), lr=0.01, fused=True), 7)
+    assert all(map(torch.equal, first.parameters(), second.parameters()))
 
 
 def test_its_state_survives_a_round_trip() -> None:
     straight, broken = network(), network()
-    steps(straight, QuickAdam(straight.parameters(), lr=0.01), 6)
-    first = QuickAdam(broken.parameters(), lr=0.01)
+    steps(straight, FusedAdam(straight.parameters(), lr=0.01), 6)
+    first = FusedAdam(broken.parameters(), lr=0.01)
     steps(broken, first, 3)
-    second = QuickAdam(broken.parameters(), lr=0.01)
+    second = FusedAdam(broken.parameters(), lr=0.01)
     second.load_state_dict(first.state_dict())
     steps(broken, second, 3, first=3)
     assert all(map(torch.equal, straight.parameters(), broken.parameters()))

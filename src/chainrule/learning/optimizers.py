@@ -26,7 +26,7 @@ from torch import nn
 from torch.optim import Optimizer
 
 from chainrule.errors import InputError
-from chainrule.learning.fused_adam import QuickAdam, QuickAdamW
+from chainrule.learning.fused_adam import FusedAdam, FusedAdamW
 from chainrule.learning.lion import Lion
 from chainrule.learning.penalties import penalized_parameters
 from chainrule.registry import unknown
@@ -49,8 +49,8 @@ OPTIMIZERS: Mapping[str, Maker] = {
 CPU_OPTIMIZERS: Mapping[str, Maker] = {
     **OPTIMIZERS,
     "adagrad": partial(torch.optim.Adagrad, fused=True),
-    "adam": QuickAdam,
-    "adamw": QuickAdamW,
+    "adam": FusedAdam,
+    "adamw": FusedAdamW,
 }
 
 

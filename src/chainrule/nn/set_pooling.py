@@ -14,7 +14,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from chainrule.errors import InputError
-from chainrule.nn.chunked import in_pieces
+from chainrule.nn.chunked import chunked
 from chainrule.registry import unknown
 
 Elements = Float[Tensor, "batch size d"]
@@ -58,12 +58,12 @@ def elementwise(
 ) -> Elements:
     """The network on every element alone, zeros in the empty places, which are not looked at."""
     if mask is None:
-        mapped = in_pieces(network, x.flatten(0, 1), at_once, network.training)
+        mapped = chunked(network, x.flatten(0, 1), at_once, network.training)
         return mapped.unflatten(0, x.shape[:2])
     if mask.shape != x.shape[:2]:
         raise InputError(
             f"expected a mask of shape {tuple(x.shape[:2])}, one value for each place, "
             f"got {tuple(mask.shape)}"
         )
-    h = in_pieces(network, x[mask], at_once, network.training)
+    h = chunked(network, x[mask], at_once, network.training)
     return h.new_zeros(*mask.shape, h.shape[1]).masked_scatter(mask[..., None], h)

@@ -26,7 +26,7 @@ from chainrule.learning.optimizers import optimizer as make_optimizer
 from chainrule.learning.penalties import shrink
 from chainrule.learning.schedules import schedule
 from chainrule.learning.tasks import CLASSES, Objective
-from chainrule.nn.aux_losses import listening
+from chainrule.nn.aux_losses import collect_aux_losses
 from chainrule.training import devices
 from chainrule.training.checks import Arrays
 from chainrule.training.evaluation import evaluate
@@ -247,7 +247,7 @@ def share_of_loss(job: Job, part: Tensor, rows: Tensor) -> Tensor:
     if objective.augment is not None:
         batch[0] = objective.augment(batch[0])
     inputs, targets = batch[: objective.inputs], batch[objective.inputs :]
-    with devices.autocast(job.device, job.settings.precision), listening() as terms:
+    with devices.autocast(job.device, job.settings.precision), collect_aux_losses() as terms:
         output = job.forward(*inputs)
     if job.settings.precision == "mixed":
         output = output.float()

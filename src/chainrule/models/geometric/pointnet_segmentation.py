@@ -17,7 +17,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from chainrule.models.geometric.pointnet import PointFeatures, Points, layers, pointwise
-from chainrule.nn.chunked import in_pieces
+from chainrule.nn.chunked import chunked
 from chainrule.nn.initialization import initialize
 
 AT_ONCE = 64  # clouds of a large batch that are evaluated at a time
@@ -39,7 +39,7 @@ class PointNetSegmentation(nn.Module):
         self.output = initialize(nn.Linear(128, classes), "lecun")
 
     def forward(self, x: Points) -> Float[Tensor, "batch classes points"]:
-        return in_pieces(self._scores, x, AT_ONCE, self.training)
+        return chunked(self._scores, x, AT_ONCE, self.training)
 
     def _scores(self, x: Points) -> Float[Tensor, "batch classes points"]:
         """ρ(h_p, g)."""
