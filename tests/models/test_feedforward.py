@@ -95,7 +95,7 @@ def test_two_relus_compute_xor() -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"norm": "group"}, "no norm 'group'"),
+        ({"norm": "group"}, "None, got 'group'"),
         ({"activation": "sine"}, "no activation 'sine'"),
         ({"initialization": "luck"}, "no initialization 'luck'"),
         ({"dropout": 1.0}, "probability below 1"),
@@ -166,7 +166,7 @@ def test_depth_helps_a_residual_network_more_than_a_plain_one(seed: int) -> None
 
 
 def test_densely_connected_layers_by_hand() -> None:
-    model, x = DenselyConnected(3, width=2, depth=2, outputs=1), torch.randn(5, 3)
+    model, x = DenselyConnected(3, hidden_size=2, num_layers=2, outputs=1), torch.randn(5, 3)
     one, two = model.layers
     h_1 = one(x).relu()
     h_2 = two(torch.cat([h_1, x], dim=1)).relu()
@@ -196,12 +196,12 @@ def test_m_pieces_need_m_minus_one_relus() -> None:
     assert len(model.c) == len(model.knots) == 7 - 1
 
 
-def test_the_interpolant_goes_on_straight() -> None:
+def test_the_interpolant_is_continued_linearly() -> None:
     knots, values = torch.tensor([0.0, 1.0, 2.0]), torch.tensor([0.0, 1.0, 0.0])
     x = torch.tensor([[-3.0], [5.0]])
     assert ReLUInterpolant(knots, values)(x).flatten().tolist() == [-3, -3]
 
 
 def test_unsorted_knots_are_refused() -> None:
-    with pytest.raises(InputError, match="rising order"):
+    with pytest.raises(InputError, match="increasing order"):
         ReLUInterpolant(torch.tensor([1.0, 0.0]), torch.zeros(2))

@@ -47,7 +47,7 @@ class Recipe(Experiment[Perceptron]):
     def learn(
         self, model: Perceptron, data: Splits, folder: Path | None, device: str
     ) -> Generator[Progress]:
-        result = model.learn(*signed(data.train), passes=self.passes)
+        result = model.fit(*signed(data.train), passes=self.passes)
         figures = error_and_margin(model, data.train)
         counted = {"mistakes": float(result.mistakes), "passes": float(result.passes)}
         yield one_step(figures | counted, result.reason)
