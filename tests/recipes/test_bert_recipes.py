@@ -21,7 +21,7 @@ from chainrule.data.splits import Split
 from chainrule.data.text.wordpiece import CLS, MASK, PAD, SEP, UNK, WordPiece, train_wordpiece
 from chainrule.errors import InputError
 from chainrule.learning.bag_of_words import bag_of_words
-from chainrule.learning.masking import hide
+from chainrule.learning.masking import mask_tokens
 from chainrule.models.attention.bert import BERT
 from chainrule.models.attention.bert_pretraining import BertPretraining
 from chainrule.models.attention.bert_questions import BertQuestions
@@ -353,10 +353,10 @@ def test_the_loss_is_the_mean_over_all_hidden_words(pieces: WordPiece) -> None:
     guessing = guesser(pieces).eval()
     x = pieces.encode_texts(["the dog ran", "the cat sat and the dog ran to the old park"])
     y = torch.tensor([0, 1])
-    hidden = hide(x, guessing.scheme, torch.Generator().manual_seed(0))
+    hidden = mask_tokens(x, guessing.scheme, torch.Generator().manual_seed(0))
     found = guessing.model.answers(hidden.tokens, segments(hidden.tokens, SEP))
-    logits = found.words.gather(1, hidden.places[:, :, None].expand(-1, -1, len(pieces)))
-    words = F.cross_entropy(logits[hidden.counts], hidden.words[hidden.counts])
+    logits = found.words.gather(1, hidden.positions[:, :, None].expand(-1, -1, len(pieces)))
+    words = F.cross_entropy(logits[hidden.valid], hidden.targets[hidden.valid])
     pairs = F.cross_entropy(found.follows, y)
     texts = bag_of_words(found.words[:, 0], x, guessing.weights).mean()  # hidden words as well
     with torch.no_grad():
@@ -368,7 +368,7 @@ def test_the_loss_is_the_mean_over_all_hidden_words(pieces: WordPiece) -> None:
     assert figures["loss"] == pytest.approx(loss, rel=1e-5)
     assert figures["text_perplexity"] == pytest.approx(texts.exp().item(), rel=1e-5)
     assert figures["perplexity"] == pytest.approx(words.exp().item(), rel=1e-5)
-    right = logits.argmax(2)[hidden.counts] == hidden.words[hidden.counts]
+    right = logits.argmax(2)[hidden.valid] == hidden.targets[hidden.valid]
     assert figures["word_accuracy"] == right.double().mean().item()
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from torch import Tensor, nn
 
 from chainrule.errors import InputError
-from chainrule.learning.distillation import distilling
+from chainrule.learning.distillation import distillation_loss
 from chainrule.learning.tasks import Objective
 from chainrule.training import outputs
 
@@ -32,7 +32,7 @@ def taught(
             f"the teacher {teacher} takes inputs of shape {task.shape} and knows "
             f"{len(task.classes)} classes; expected a classifier of inputs {tuple(x.shape[1:])}"
         )
-    loss = distilling(settings.temperature, settings.teacher_share)
+    loss = distillation_loss(settings.temperature, settings.teacher_share)
     return (x, y, outputs(model, (x,))), replace(objective, training_loss=loss)
 
 

@@ -13,7 +13,12 @@ from torch import nn
 from chainrule.data.datasets import mnist_points
 from chainrule.data.splits import Splits
 from chainrule.learning.augmentation import compose
-from chainrule.learning.point_augmentation import jitter, rescale, rotate_about_up, some_points
+from chainrule.learning.point_augmentation import (
+    jitter,
+    random_rotation,
+    random_scale,
+    sample_points,
+)
 from chainrule.learning.tasks import Objective
 from chainrule.models.geometric.pointnet import PointNet
 from chainrule.runs.recipe import Published, Task, Trained, objective_of
@@ -58,9 +63,9 @@ class Recipe(Trained):
 
     def objective(self, data: Splits) -> Objective:
         augment = compose(
-            some_points(self.visible),
-            rotate_about_up(self.degrees, dimensions=2),
-            rescale(self.stretch, dimensions=2),
+            sample_points(self.visible),
+            random_rotation(self.degrees, dimensions=2),
+            random_scale(self.stretch, dimensions=2),
             jitter(self.jitter, 2.5 * self.jitter, dimensions=2),
         )
         return replace(objective_of(data), augment=augment)

@@ -17,10 +17,10 @@ from chainrule.learning.augmentation import compose
 from chainrule.learning.point_augmentation import (
     drop_points,
     jitter,
-    mirror,
-    rescale,
-    rotate_about_up,
-    some_points,
+    random_flip,
+    random_rotation,
+    random_scale,
+    sample_points,
 )
 from chainrule.learning.tasks import Objective
 from chainrule.models.geometric.pointnet import PointNet
@@ -73,11 +73,11 @@ class Recipe(Trained):
 
     def objective(self, data: Splits) -> Objective:
         augment = compose(
-            some_points(self.visible),
+            sample_points(self.visible),
             drop_points(self.missing),
-            mirror(),
-            rotate_about_up(self.degrees),
-            *([] if self.normals else [rescale(self.stretch)]),
+            random_flip(),
+            random_rotation(self.degrees),
+            *([] if self.normals else [random_scale(self.stretch)]),
             jitter(self.jitter, 2.5 * self.jitter),
         )
         return replace(objective_of(data), augment=augment)

@@ -16,7 +16,7 @@ from chainrule.errors import InputError
 from chainrule.learning.augmentation import compose
 from chainrule.learning.losses import pixel_cross_entropy
 from chainrule.learning.metrics import GREATER_IS_BETTER, mean_iou, pixel_accuracy
-from chainrule.learning.point_augmentation import jitter, rescale, rotate_about_up
+from chainrule.learning.point_augmentation import jitter, random_rotation, random_scale
 from chainrule.learning.tasks import Objective
 from chainrule.models.geometric.pointnet_segmentation import PointNetSegmentation
 from chainrule.runs.recipe import Task, Trained
@@ -62,8 +62,8 @@ class Recipe(Trained):
 
     def objective(self, data: Splits) -> Objective:
         augment = compose(
-            rotate_about_up(self.degrees),
-            rescale(self.stretch),
+            random_rotation(self.degrees),
+            random_scale(self.stretch),
             jitter(self.jitter, 2.5 * self.jitter),
         )
         return Objective(
