@@ -37,7 +37,7 @@ import torch.nn.functional as F  # noqa: E402
 from torch import Tensor, nn  # noqa: E402
 
 from chainrule.data.splits import Splits  # noqa: E402
-from chainrule.nn.profile import count  # noqa: E402
+from chainrule.nn.profile import profile  # noqa: E402
 from chainrule.recipes.convolution import cifar10_resnet20, mnist_cnn  # noqa: E402
 from chainrule.runs.recipe import Task, Trained, task_of  # noqa: E402
 from chainrule.training import Settings, fit  # noqa: E402
@@ -366,7 +366,7 @@ def agree(work: Work) -> None:
 
 def table(work: Work, best: dict[str, float], peak: float) -> dict[str, Any]:
     """Seconds per epoch of every contestant, its ratio to ours, and its share of the peak."""
-    costs = count(work.recipe.model(work.task), work.x[:2])
+    costs = profile(work.recipe.model(work.task), work.x[:2])
     multiply_adds = sum(layer.multiply_adds for layer in costs)
     epoch = -(-len(work.data.train.x) // BATCH)
     rows = []

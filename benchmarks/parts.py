@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from chainrule.learning.fused_adam import QuickAdam
+from chainrule.learning.fused_adam import FusedAdam
 from chainrule.models.feedforward.mlp import MLP
 from chainrule.nn.dropout import dropout
 
@@ -32,7 +32,7 @@ def microseconds(*calls: Callable[[], object], repeats: int = 50, number: int = 
 def adam_steps() -> list[Callable[[], object]]:
     """A step of Adam for the 235,146 weights of the MNIST network."""
     steps: list[Callable[[], object]] = []
-    for kind, options in ((torch.optim.Adam, {"fused": True}), (QuickAdam, {})):
+    for kind, options in ((torch.optim.Adam, {"fused": True}), (FusedAdam, {})):
         model: nn.Module = MLP(784, [256, 128], 10)
         for p in model.parameters():
             p.grad = torch.randn_like(p)

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from chainrule.learning.bag_of_words import bag_of_words, rarity, words_held
+from chainrule.learning.bag_of_words import bag_of_words, rarity, word_targets
 
 SPECIAL = 2  # [PAD] and [CLS]
 TEXTS = torch.tensor([[1, 3, 3, 4], [1, 3, 2, 0], [1, 1, 0, 0]])
@@ -13,7 +13,7 @@ WEIGHTS = torch.tensor([0.0, 0.0, 1.0, 0.5, 0.25])
 
 
 def test_frequent_words_count_less() -> None:
-    a = rarity(TEXTS, 6, SPECIAL, common=0.3)
+    a = rarity(TEXTS, 6, SPECIAL, threshold=0.3)
     # Of five words 3 is three, 2 and 4 are one each: f = 0.6, 0.2 and 0.2; 5 was never seen.
     torch.testing.assert_close(a, torch.tensor([0, 0, 1, math.sqrt(0.3 / 0.6), 1, 1]))
     assert rarity(TEXTS, 6, SPECIAL)[3] == pytest.approx(math.sqrt(1e-4 / 0.6))
@@ -21,7 +21,7 @@ def test_frequent_words_count_less() -> None:
 
 
 def test_a_word_is_held_once_however_often_it_is_said() -> None:
-    held = words_held(TEXTS, WEIGHTS)
+    held = word_targets(TEXTS, WEIGHTS)
     assert held.tolist() == [[0, 0, 0, 0.5, 0.25], [0, 0, 1, 0.5, 0], [0] * 5]
 
 
@@ -45,7 +45,7 @@ def test_a_text_without_words_has_no_slope() -> None:
 
 
 def test_the_best_logits_are_those_of_the_weights() -> None:
-    held = words_held(TEXTS[:2], WEIGHTS)
+    held = word_targets(TEXTS[:2], WEIGHTS)
     best = bag_of_words(held.clamp_min(1e-9).log(), TEXTS[:2], WEIGHTS)
     for other in (torch.zeros(2, 5), torch.randn(2, 5), held):
         assert (bag_of_words(other, TEXTS[:2], WEIGHTS) > best).all()

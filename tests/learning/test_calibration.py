@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chainrule.errors import InputError
-from chainrule.learning.calibration import brier, calibration_error, reliability
+from chainrule.learning.calibration import brier_score, calibration_error, reliability
 
 
 def test_four_examples_by_hand() -> None:
@@ -18,7 +18,7 @@ def test_four_examples_by_hand() -> None:
     assert accuracy.tolist() == [0, 0.5]
     assert number.tolist() == [2, 2]
     assert calibration_error(p, y, bins=2) == pytest.approx((0.375 + 0.15) / 2, abs=1e-6)
-    assert brier(p[:1], y[:1]) == pytest.approx(0.4**2 + 0.3**2 + 0.1**2)
+    assert brier_score(p[:1], y[:1]) == pytest.approx(0.4**2 + 0.3**2 + 0.1**2)
 
 
 def test_a_bin_holds_its_upper_end() -> None:
@@ -52,7 +52,7 @@ def test_every_example_is_in_one_bin_and_errors_are_shares(
     gap = (right - p.double().max(1).values.mean()).abs().item()
     assert calibration_error(p, y, 1) == pytest.approx(gap, abs=1e-9)
     assert calibration_error(p, y, bins) >= gap - 1e-9  # finer bins cannot hide more
-    assert 0 <= brier(p, y) <= 2
+    assert 0 <= brier_score(p, y) <= 2
 
 
 def test_no_bins_and_no_examples_are_refused() -> None:

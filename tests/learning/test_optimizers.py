@@ -1,13 +1,14 @@
-"""Optimizers: the quick kernels against torch.optim, the others against their formulas."""
+"""Optimizers: the fused kernels against torch.optim, the others against their formulas."""
 
 import pytest
 import torch
 from torch import Tensor, nn
 
 from chainrule.errors import InputError
-from chainrule.learning.fused_adam import QuickAdam, QuickAdamW
+from chainrule.learning.fused_adam import FusedAdam, FusedAdamW
 from chainrule.learning.lion import Lion
-from chainrule.learning.optimizers import OPTIMIZERS, groups, optimizer
+from chainrule.learning.optimizers import OPTIMIZERS, check_optimizer, optimizer, parameter_groups
+from chainrule.models.feedforward import LogisticRegression
 
 H = torch.tensor([[3.0, 1.0], [1.0, 2.0]], dtype=torch.float64)
 START = torch.tensor([[2.0, -1.0]], dtype=torch.float64)
@@ -28,23 +29,21 @@ def steps(model: nn.Module, chosen: torch.optim.Optimizer, number: int, first: i
 
 
 @pytest.mark.parametrize(
-    ("quick", "torchs"), [(QuickAdam, torch.optim.Adam), (QuickAdamW, torch.optim.AdamW)]
+    ("ours", "torchs"), [(FusedAdam, torch.optim.Adam), (FusedAdamW, torch.optim.AdamW)]
 )
-def test_the_quick_kernel_is_torchs_bit_for_bit(quick: type, torchs: type) -> None:
-    ours, theirs = network(), network()
-    a = quick(groups(ours.parameters(), 0.1), lr=0.01)
-    b = torchs(groups(theirs.parameters(), 0.1), lr=0.01, fused=True)
-    for model, chosen in ((ours, a), (theirs, b)):
-        steps(model, chosen, 7)
-    assert all(map(torch.equal, ours.parameters(), theirs.parameters()))
+def test_the_fused_kernel_is_torchs_bit_for_bit(ours: type, torchs: type) -> None:
+    first, second = network(), network()
+    steps(first, ours(parameter_groups(first, 0.1), lr=0.01), 7)
+    steps(second, torchs(parameter_groups(second, 0.1), lr=0.01, fused=True), 7)
+    assert all(map(torch.equal, first.parameters(), second.parameters()))
 
 
 def test_its_state_survives_a_round_trip() -> None:
     straight, broken = network(), network()
-    steps(straight, QuickAdam(straight.parameters(), lr=0.01), 6)
-    first = QuickAdam(broken.parameters(), lr=0.01)
+    steps(straight, FusedAdam(straight.parameters(), lr=0.01), 6)
+    first = FusedAdam(broken.parameters(), lr=0.01)
     steps(broken, first, 3)
-    second = QuickAdam(broken.parameters(), lr=0.01)
+    second = FusedAdam(broken.parameters(), lr=0.01)
     second.load_state_dict(first.state_dict())
     steps(broken, second, 3, first=3)
     assert all(map(torch.equal, straight.parameters(), broken.parameters()))
@@ -158,7 +157,7 @@ def test_a_class_and_a_function_do_as_well_as_a_name() -> None:
 
 
 def test_rate_and_decay_win_over_those_of_a_function() -> None:
-    made = optimizer(lambda ps: torch.optim.AdamW(ps, lr=9.0), network().parameters(), 0.1, 0.2)
+    made = optimizer(lambda ps: torch.optim.AdamW(ps, lr=9.0), network(), 0.1, 0.2)
     assert [(g["lr"], g["weight_decay"]) for g in made.param_groups] == [(0.1, 0.2), (0.1, 0.0)]
 
 
@@ -185,27 +184,65 @@ def test_lion_leaves_parameters_without_gradient_alone_and_refuses_bad_settings(
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_the_state_of_every_optimizer_survives_a_round_trip(name: str) -> None:
     straight, broken = network(), network()
-    steps(straight, optimizer(name, straight.parameters(), 0.01, 0.1), 6)
-    first = optimizer(name, broken.parameters(), 0.01, 0.1)
+    steps(straight, optimizer(name, straight, 0.01, 0.1), 6)
+    first = optimizer(name, broken, 0.01, 0.1)
     steps(broken, first, 3)
-    second = optimizer(name, broken.parameters(), 0.01, 0.1)
+    second = optimizer(name, broken, 0.01, 0.1)
     second.load_state_dict(first.state_dict())
     steps(broken, second, 3, first=3)
     assert all(map(torch.equal, straight.parameters(), broken.parameters()))
 
 
-def test_decay_acts_on_matrices_and_leaves_biases_alone() -> None:
-    layer = nn.Linear(3, 2)
-    before = layer.bias.clone()
-    chosen = optimizer("sgd", layer.parameters(), 0.5, weight_decay=1.0)
-    weights = layer.weight.clone()
-    for p in layer.parameters():
+def decayed(model: nn.Module, parameters: object) -> list[bool]:
+    """Which parameters one step with a gradient of zero changes."""
+    chosen = optimizer("sgd", parameters, 0.5, weight_decay=1.0)
+    before = [p.detach().clone() for p in model.parameters()]
+    for p in model.parameters():
+        p.data.add_(1.0)
         p.grad = torch.zeros_like(p)
     chosen.step()
-    assert torch.allclose(layer.weight, 0.5 * weights)
-    assert torch.equal(layer.bias, before)
+    return [
+        torch.allclose(p, 0.5 * (old + 1))
+        for old, p in zip(before, model.parameters(), strict=True)
+    ]
+
+
+def test_decay_acts_on_weights_and_leaves_biases_alone() -> None:
+    layer = nn.Linear(3, 2)
+    assert decayed(layer, layer) == [True, False]
+    assert decayed(layer, layer.parameters()) == [True, False]
+
+
+def test_decay_acts_on_the_weight_vector_of_a_logistic_regression() -> None:
+    model = LogisticRegression(3)
+    assert decayed(model, model) == [True, False]
 
 
 def test_unknown_names_are_refused_with_a_hint() -> None:
     with pytest.raises(InputError, match="did you mean adam"):
         optimizer("adamm", [], 0.1)
+
+
+def test_a_factory_must_return_an_optimizer() -> None:
+    with pytest.raises(InputError, match="factory to return an optimizer, got list"):
+        optimizer(lambda groups: groups, network(), 0.1)
+
+
+def test_a_decay_that_the_optimizer_would_ignore_is_refused() -> None:
+    assert isinstance(optimizer(torch.optim.Rprop, network(), 0.1), torch.optim.Rprop)
+    with pytest.raises(InputError, match="Rprop has no weight decay"):
+        optimizer(torch.optim.Rprop, network(), 0.1, weight_decay=0.1)
+
+
+@pytest.mark.parametrize(
+    "kind", [torch.optim.Adam, torch.optim.NAdam, torch.optim.Adamax, torch.optim.RAdam]
+)
+def test_classes_of_torch_optim_get_rate_and_decay(kind: type) -> None:
+    made = optimizer(kind, network(), 0.1, 0.2)
+    assert type(made) is kind
+    assert [(g["lr"], g["weight_decay"]) for g in made.param_groups] == [(0.1, 0.2), (0.1, 0.0)]
+
+
+def test_what_is_no_optimizer_is_refused() -> None:
+    with pytest.raises(InputError, match=r"optimizer must be a name, a class .* got 3"):
+        check_optimizer(3)

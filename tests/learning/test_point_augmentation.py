@@ -9,19 +9,19 @@ from chainrule.errors import InputError
 from chainrule.learning.point_augmentation import (
     drop_points,
     jitter,
-    mirror,
-    rescale,
-    rotate_about_up,
-    some_points,
+    random_flip,
+    random_rotation,
+    random_scale,
+    sample_points,
 )
 
 EVERY = [
     jitter(0.1, 0.2),
-    rotate_about_up(),
-    rescale(0.2),
-    mirror(),
+    random_rotation(),
+    random_scale(0.2),
+    random_flip(),
     drop_points(0.8),
-    some_points(20),
+    sample_points(20),
 ]
 
 
@@ -54,7 +54,7 @@ def test_jitter_is_noise_of_that_spread_cut_off_and_leaves_normals(x) -> None:
 
 def test_a_turn_keeps_heights_distances_and_the_angle_to_normals(x) -> None:
     six = torch.cat([x, 2 * x.roll(1, 1)], 2)
-    y = rotate_about_up(180.0)(six)
+    y = random_rotation(180.0)(six)
     torch.testing.assert_close(y[..., 2::3], six[..., 2::3])
     torch.testing.assert_close(y[..., :3].norm(dim=2), x.norm(dim=2))
     dots = [(c[..., :3] * c[..., 3:]).sum(2) for c in (six, y)]
@@ -63,7 +63,7 @@ def test_a_turn_keeps_heights_distances_and_the_angle_to_normals(x) -> None:
 
 def test_turns_are_uniform_up_to_their_limit_and_one_per_cloud(x) -> None:
     for degrees, expected in ((180.0, 180 / math.sqrt(3)), (30.0, 30 / math.sqrt(3))):
-        y = rotate_about_up(degrees)(x)
+        y = random_rotation(degrees)(x)
         angles = torch.atan2(y[..., 1], y[..., 0]) - torch.atan2(x[..., 1], x[..., 0])
         angles = (angles + math.pi) % (2 * math.pi) - math.pi
         torch.testing.assert_close(
@@ -78,24 +78,24 @@ def test_a_turn_in_the_plane_is_against_the_clock() -> None:
     torch.manual_seed(3)
     angle = math.radians(40) * (2 * torch.rand(1) - 1)
     torch.manual_seed(3)
-    y = rotate_about_up(40.0, dimensions=2)(torch.tensor([[[1.0, 0.0]]]))
+    y = random_rotation(40.0, dimensions=2)(torch.tensor([[[1.0, 0.0]]]))
     torch.testing.assert_close(y[0, 0], torch.stack([angle.cos(), angle.sin()])[:, 0])
 
 
 def test_a_mirror_changes_signs_of_level_axes_of_all_vectors_in_half_of_the_clouds(x) -> None:
     six = torch.cat([x, x.roll(1, 1)], 2)
-    signs = mirror()(six) / six
+    signs = random_flip()(six) / six
     torch.testing.assert_close(signs, signs[:, :1].expand_as(signs))
     one = signs[:, 0]
     assert torch.equal(one[:, :3], one[:, 3:]) and (one[:, 2] == 1).all()
     kinds = (one[:, 0] < 0).long() + 2 * (one[:, 1] < 0)
     assert (kinds.bincount() / len(x) - 0.25).abs().max() < 0.1
-    flat = mirror(dimensions=2)(x[..., :2]) / x[..., :2]
+    flat = random_flip(dimensions=2)(x[..., :2]) / x[..., :2]
     assert (flat < 0).float().mean() == pytest.approx(0.5, abs=0.1)
 
 
 def test_every_axis_of_a_cloud_is_stretched_by_itself(x) -> None:
-    factors = rescale(0.2)(x) / x
+    factors = random_scale(0.2)(x) / x
     torch.testing.assert_close(factors, factors[:, :1].expand_as(factors))
     assert 0.8 <= factors.min() < 0.83 and 1.17 < factors.max() <= 1.2 + 1e-6
     assert (factors[:, 0].std(1) > 0).all()
@@ -113,11 +113,11 @@ def test_dropped_points_lie_on_the_first_and_their_share_varies(x) -> None:
 
 def test_some_points_are_a_subset_without_repetition_and_all_equally_likely(x) -> None:
     numbered = torch.arange(50.0).expand(400, 50)[..., None]
-    y = some_points(20)(numbered)[..., 0]
+    y = sample_points(20)(numbered)[..., 0]
     assert y.shape == (400, 20)
     assert all(len(row.unique()) == 20 for row in y)
     assert (y.flatten().long().bincount(minlength=50) / 400 - 0.4).abs().max() < 0.12
-    assert torch.equal(some_points(50)(x), x) and torch.equal(some_points(99)(x), x)
+    assert torch.equal(sample_points(50)(x), x) and torch.equal(sample_points(99)(x), x)
 
 
 @pytest.mark.parametrize(
@@ -125,11 +125,11 @@ def test_some_points_are_a_subset_without_repetition_and_all_equally_likely(x) -
     [
         lambda: jitter(-0.1, 0.2),
         lambda: jitter(0.1, float("nan")),
-        lambda: rotate_about_up(-1.0),
-        lambda: rescale(1.0),
+        lambda: random_rotation(-1.0),
+        lambda: random_scale(1.0),
         lambda: drop_points(1.1),
-        lambda: some_points(0),
-        lambda: rescale(0.1)(torch.zeros(2, 3, 6)),
+        lambda: sample_points(0),
+        lambda: random_scale(0.1)(torch.zeros(2, 3, 6)),
         *(lambda augment=augment: augment(torch.zeros(2, 3)) for augment in EVERY),
     ],
 )

@@ -11,8 +11,8 @@ from chainrule.learning import losses
 from chainrule.learning.distillation import (
     distillation,
     distillation_gradient,
-    distilling,
-    tempered,
+    distillation_loss,
+    softmax_at,
 )
 from chainrule.learning.soft_labels import (
     confusion_smoothing,
@@ -65,7 +65,7 @@ def test_the_best_outputs_are_the_rows() -> None:
     ("matrix", "complaint"),
     [
         (torch.tensor([[0.5, 0.6], [0.0, 1.0]]), "sums from 1 to 1.1"),
-        (torch.tensor([[1.5, -0.5], [0.0, 1.0]]), "least entry of -0.5"),
+        (torch.tensor([[1.5, -0.5], [0.0, 1.0]]), "smallest entry of -0.5"),
     ],
 )
 def test_rows_that_are_no_distributions_are_refused(matrix: Tensor, complaint: str) -> None:
@@ -74,12 +74,12 @@ def test_rows_that_are_no_distributions_are_refused(matrix: Tensor, complaint: s
 
 
 def test_wrong_numbers_of_classes_and_shares_are_refused() -> None:
-    with pytest.raises(InputError, match="Π is of 3 classes, the outputs are of 4"):
+    with pytest.raises(InputError, match="confusion has 3 classes but the model 4 outputs"):
         confusion_smoothing(torch.eye(3))(*batch(0)[::2])
     with pytest.raises(InputError, match="between 0 and 1"):
         label_smoothing(1.5)
-    with pytest.raises(InputError, match="temperature above 0"):
-        distilling(0.0)
+    with pytest.raises(InputError, match="temperature must be above 0"):
+        distillation_loss(0.0)
 
 
 @given(temperatures, st.integers(0, 99))
@@ -95,7 +95,7 @@ def test_the_gradient_of_distillation_is_q_minus_p_over_t(T: float, seed: int) -
 @given(temperatures, st.integers(0, 99))
 def test_distillation_is_smallest_where_the_student_is_the_teacher(T: float, seed: int) -> None:
     f, teacher, _ = batch(seed)
-    p = tempered(teacher, T)
+    p = softmax_at(teacher, T)
     entropy = -(p * p.log()).sum(1)
     torch.testing.assert_close(distillation(teacher, teacher, T), entropy)
     assert (distillation(f, teacher, T) >= entropy - 1e-12).all()
@@ -105,13 +105,13 @@ def test_distillation_is_smallest_where_the_student_is_the_teacher(T: float, see
 def test_distilling_mixes_label_and_teacher(share: float, T: float, seed: int) -> None:
     f, teacher, y = batch(seed)
     expected = (1 - share) * losses.cross_entropy(f, y) + share * T**2 * distillation(f, teacher, T)
-    torch.testing.assert_close(distilling(T, share)(f, y, teacher), expected)
+    torch.testing.assert_close(distillation_loss(T, share)(f, y, teacher), expected)
 
 
 def test_no_gradient_reaches_the_teacher() -> None:
     f, teacher, y = batch(0)
     f.requires_grad_(), teacher.requires_grad_()
-    distilling()(f, y, teacher).sum().backward()
+    distillation_loss()(f, y, teacher).sum().backward()
     assert teacher.grad is None
 
 

@@ -3,11 +3,11 @@
 import pytest
 
 from chainrule.errors import InputError
-from chainrule.learning.span_scores import exact_match, plain, token_f1
+from chainrule.learning.span_scores import exact_match, normalize_answer, token_f1
 
 
 def test_case_marks_and_articles_do_not_count() -> None:
-    assert plain("The  Denver-Broncos, a team!") == ["denverbroncos", "team"]
+    assert normalize_answer("The  Denver-Broncos, a team!") == ["denverbroncos", "team"]
     assert exact_match(["the dog."], [["Dog"]]) == 1
     assert exact_match(["dogs"], [["Dog"]]) == 0
 
@@ -26,5 +26,5 @@ def test_the_best_right_answer_counts_and_questions_are_averaged() -> None:
 
 def test_answers_without_right_ones_are_refused() -> None:
     for found, right in ((["a"], []), ([], []), (["a"], [[]])):
-        with pytest.raises(InputError, match="expected right answers"):
+        with pytest.raises(InputError, match="at least one correct answer"):
             token_f1(found, right)

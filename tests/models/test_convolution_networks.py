@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from chainrule.errors import InputError
 from chainrule.models.convolution import CNN, DenseNet, LeNet, PlainNetwork, ResNet, UNet
-from chainrule.models.convolution.resnet import BasicBlock, Bottleneck, Subsampled, padded
+from chainrule.models.convolution.resnet import BasicBlock, Bottleneck, Subsampled, padded_shortcut
 from chainrule.nn.dropout import dropout
 from chainrule.registry import Entry, entries
 from chainrule.training import Settings, fit_many, train
@@ -34,7 +34,7 @@ def parts(module: nn.Module) -> list[Any]:
 
 
 def test_a_cnn_is_pytorchs_sequence_of_the_same_layers() -> None:
-    model, x = CNN((3, 9, 8), ((4, 5), 6), 7, hidden=(10,), kernel=5), torch.randn(2, 3, 9, 8)
+    model, x = CNN((3, 9, 8), ((4, 5), 6), 7, hidden=(10,), kernel_size=5), torch.randn(2, 3, 9, 8)
     (one, two), (three,) = map(parts, model.stages)
     pool = nn.MaxPool2d(2)
     first, last = model.head.layers
@@ -75,11 +75,11 @@ def test_a_cnn_takes_any_sizes(filters: Sequence[int | list[int]], height: int, 
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"norm": "layer"}, "no norm 'layer' of images; choose 'batch' or None"),
-        ({"kernel": 4}, "odd size, which has a center, got 4"),
-        ({"filters": (3, ())}, "every stage needs convolutions"),
-        ({"filters": (0,)}, "every stage needs convolutions"),
-        ({"filters": (2, 2, 2, 2)}, "images of 8×8 vanish when 4 stages halve them"),
+        ({"norm": "layer"}, "norm must be 'batch' or None, got 'layer'"),
+        ({"kernel_size": 4}, "kernel_size must be odd, got 4"),
+        ({"filters": (3, ())}, "filters must give every stage convolutions"),
+        ({"filters": (0,)}, "filters must give every stage convolutions"),
+        ({"filters": (2, 2, 2, 2)}, "images of 8×8 are too small for 4 stages"),
         ({"dropout": 1.0}, "probability below 1"),
         ({"dropout": (0.1, 0.1)}, "each of the 1 stages and 0 hidden layers"),
         ({"activation": "sine"}, "no activation 'sine'"),
@@ -117,7 +117,7 @@ def test_lenet_refuses_what_it_cannot_take() -> None:
     assert LeNet((2, 12, 12), 3)(torch.randn(2, 2, 12, 12)).shape == (2, 3)
     with pytest.raises(InputError, match=r"at least 12×12, .* got 12×11"):
         LeNet((1, 12, 11))
-    with pytest.raises(InputError, match="no pooling 'sum'; choose one of max, average"):
+    with pytest.raises(InputError, match="pooling must be one of max, average, got 'sum'"):
         LeNet(pooling="sum")
 
 
@@ -162,11 +162,11 @@ def test_a_block_adds_its_shortcut(block: type[BasicBlock | Bottleneck], expansi
 
 def test_the_shortcut_without_parameters_by_hand() -> None:
     h = torch.arange(2 * 2 * 3 * 4.0).reshape(2, 2, 3, 4)
-    S = padded(2, 5, stride=2)
+    S = padded_shortcut(2, 5, stride=2)
     assert isinstance(S, Subsampled) and not list(S.parameters())
     assert torch.equal(S(h)[:, :2], h[:, :, [0, 2]][..., [0, 2]])
     assert S(h).shape == (2, 5, 2, 2) and not S(h)[:, 2:].any()
-    assert isinstance(padded(2, 2, stride=1), nn.Identity)
+    assert isinstance(padded_shortcut(2, 2, stride=1), nn.Identity)
 
 
 def test_the_plain_twin_has_the_same_parameters_and_no_shortcuts() -> None:
@@ -239,12 +239,12 @@ def test_transitions_compress_and_halve() -> None:
 @settings(max_examples=12, deadline=None)
 @given(st.integers(0, 3), st.integers(8, 19), st.integers(8, 19))
 def test_a_unet_gives_every_pixel_its_scores(depth: int, height: int, width: int) -> None:
-    model = UNet(2, classes=3, width=2, depth=depth)
+    model = UNet(2, classes=3, base_channels=2, depth=depth)
     assert model(torch.randn(2, 2, height, width)).shape == (2, 3, height, width)
 
 
 def test_a_unet_of_one_scale_by_hand() -> None:
-    model, x = UNet(1, classes=2, width=3, depth=1).eval(), torch.randn(2, 1, 6, 7)
+    model, x = UNet(1, classes=2, base_channels=3, depth=1).eval(), torch.randn(2, 1, 6, 7)
     top, bottom = model.down
     e = top(x)
     up = F.pad(model.up[0](bottom(F.max_pool2d(e, 2))), (0, 1))
@@ -259,7 +259,7 @@ def test_a_unet_sees_far_through_its_depth_and_sharply_through_its_shortcuts() -
     reach = []
     for depth in (0, 1, 2):
         torch.manual_seed(0)
-        model = UNet(1, 1, width=4, depth=depth).eval()
+        model = UNet(1, 1, base_channels=4, depth=depth).eval()
         x = torch.randn(1, 1, 64, 64, requires_grad=True)
         (slope,) = torch.autograd.grad(model(x)[0, 0, 32, 32], x)
         rows = slope[0, 0].abs().sum(1).nonzero().flatten()
@@ -283,9 +283,11 @@ def test_the_unet_of_the_paper_has_31_million_parameters() -> None:
 
 
 def test_a_unet_refuses_images_that_vanish() -> None:
-    with pytest.raises(InputError, match="images of 7×9 vanish when halved 3 times; give at least"):
-        UNet(1, 2, width=2, depth=3)(torch.zeros(1, 1, 7, 9))
-    with pytest.raises(InputError, match="at least one channel, class and filter"):
+    with pytest.raises(
+        InputError, match="images of 7×9 are too small to be halved 3 times; use at"
+    ):
+        UNet(1, 2, base_channels=2, depth=3)(torch.zeros(1, 1, 7, 9))
+    with pytest.raises(InputError, match="channels, classes and base_channels must be at least 1"):
         UNet(1, 0)
 
 
@@ -294,7 +296,7 @@ def test_a_unet_refuses_images_that_vanish() -> None:
 
 def test_the_up_convolution_keeps_the_mean_square() -> None:
     torch.manual_seed(0)
-    model, x = UNet(1, 2, width=64, depth=1), torch.randn(4, 128, 16, 16)
+    model, x = UNet(1, 2, base_channels=64, depth=1), torch.randn(4, 128, 16, 16)
     assert model.up[0](x).square().mean().item() == pytest.approx(1.0, abs=0.05)
 
 

@@ -7,6 +7,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.datasets import load_digits
 from torch import Tensor, nn
 
 from chainrule.errors import InputError
@@ -94,7 +95,7 @@ def test_two_relus_compute_xor() -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"norm": "group"}, "no norm 'group'"),
+        ({"norm": "group"}, "None, got 'group'"),
         ({"activation": "sine"}, "no activation 'sine'"),
         ({"initialization": "luck"}, "no initialization 'luck'"),
         ({"dropout": 1.0}, "probability below 1"),
@@ -124,13 +125,48 @@ def test_a_projected_residual_layer_by_hand() -> None:
 
 
 def test_only_the_first_layer_of_a_residual_network_projects() -> None:
-    model = ResidualNetwork(3, width=5, depth=4, outputs=2)
+    model = ResidualNetwork(3, hidden_size=5, num_layers=4, outputs=2)
     assert [layer.projection is not None for layer in model.layers] == [True, False, False, False]
     assert ResidualNetwork(5, 5, 1, 2).layers[0].projection is None
 
 
+def test_the_output_of_a_residual_network_keeps_its_size_at_any_depth() -> None:
+    for depth in (2, 8, 32, 128):
+        torch.manual_seed(0)
+        model = ResidualNetwork(16, 32, depth, 10)
+        with torch.no_grad():
+            assert 0.5 < model(torch.randn(256, 16)).std() < 2
+
+
+def loss_after_training(model: nn.Module, x: Tensor, y: Tensor, steps: int) -> float:
+    descent = torch.optim.Adam(model.parameters(), lr=1e-3)
+    for step in range(steps):
+        rows = torch.arange(128 * step, 128 * (step + 1)) % len(x)
+        descent.zero_grad()
+        loss = nn.functional.cross_entropy(model(x[rows]), y[rows])
+        loss.backward()
+        descent.step()
+    with torch.no_grad():
+        return nn.functional.cross_entropy(model(x), y).item()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_depth_helps_a_residual_network_more_than_a_plain_one(seed: int) -> None:
+    pixels, labels = load_digits(return_X_y=True)
+    x, y = torch.tensor(pixels / 16).float(), torch.tensor(labels)
+    losses = {}
+    for depth in (2, 24):
+        torch.manual_seed(seed)
+        losses["plain", depth] = loss_after_training(MLP(64, [32] * depth, 10), x, y, 100)
+        torch.manual_seed(seed)
+        model = ResidualNetwork(64, 32, depth, 10)
+        losses["residual", depth] = loss_after_training(model, x, y, 100)
+    assert losses["residual", 24] < 0.5 * losses["residual", 2]
+    assert losses["residual", 24] < 0.5 * losses["plain", 24]
+
+
 def test_densely_connected_layers_by_hand() -> None:
-    model, x = DenselyConnected(3, width=2, depth=2, outputs=1), torch.randn(5, 3)
+    model, x = DenselyConnected(3, hidden_size=2, num_layers=2, outputs=1), torch.randn(5, 3)
     one, two = model.layers
     h_1 = one(x).relu()
     h_2 = two(torch.cat([h_1, x], dim=1)).relu()
@@ -160,12 +196,12 @@ def test_m_pieces_need_m_minus_one_relus() -> None:
     assert len(model.c) == len(model.knots) == 7 - 1
 
 
-def test_the_interpolant_goes_on_straight() -> None:
+def test_the_interpolant_is_continued_linearly() -> None:
     knots, values = torch.tensor([0.0, 1.0, 2.0]), torch.tensor([0.0, 1.0, 0.0])
     x = torch.tensor([[-3.0], [5.0]])
     assert ReLUInterpolant(knots, values)(x).flatten().tolist() == [-3, -3]
 
 
 def test_unsorted_knots_are_refused() -> None:
-    with pytest.raises(InputError, match="rising order"):
+    with pytest.raises(InputError, match="increasing order"):
         ReLUInterpolant(torch.tensor([1.0, 0.0]), torch.zeros(2))

@@ -13,10 +13,10 @@ from chainrule.errors import InputError
 from chainrule.models.connectionism.perceptron import (
     Perceptron,
     in_version_space,
-    learn,
     margin,
     maximal_margin,
-    separable,
+    perceptron_algorithm,
+    separating_hyperplane,
     signed_distance,
 )
 
@@ -52,7 +52,7 @@ def written_out(x: Tensor, y: Tensor, bias: bool, passes: int) -> tuple[Tensor, 
 def test_it_is_the_sequential_algorithm(seed: int, bias: bool, s: int) -> None:
     x, y, _ = data(seed, s=s)
     x = (8 * x).round()  # whole numbers: both ways of adding are exact
-    result = learn(x, y, passes=6, bias=bias, patience=None)
+    result = perceptron_algorithm(x, y, passes=6, bias=bias, patience=None)
     w, b, mistakes, passes = written_out(x, y, bias, passes=6)
     assert torch.equal(result.w, w) and torch.equal(result.b, b)
     assert (result.mistakes, result.passes) == (mistakes, passes)
@@ -62,7 +62,7 @@ def test_it_is_the_sequential_algorithm(seed: int, bias: bool, s: int) -> None:
 def test_a_lonely_mistake_is_found_wherever_it_is(place: int) -> None:
     x = torch.tensor([[1.0, 0.0]]).repeat(500, 1)
     x[place] = torch.tensor([-1.0, 5.0])
-    result = learn(x, torch.ones(500), bias=False)
+    result = perceptron_algorithm(x, torch.ones(500), bias=False)
     # Mistakes: the first example, the lonely one, and the next one, which may be in the next pass.
     assert result.w.tolist() == [1, 5]
     assert (result.mistakes, result.passes) == (3, 3 if place == 499 else 2)
@@ -74,7 +74,7 @@ def test_the_number_of_mistakes_keeps_novikoffs_bound(seed: int) -> None:
     x, y, _ = data(seed)
     best = maximal_margin(x, y)
     assert best is not None
-    result = learn(x, y, bias=False, passes=10**6)
+    result = perceptron_algorithm(x, y, bias=False, passes=10**6)
     assert result.converged and in_version_space(result.w, result.b, x, y)
     assert result.mistakes <= math.floor((x.norm(dim=1).max().item() / best[1]) ** 2)
 
@@ -83,7 +83,7 @@ def test_the_number_of_mistakes_keeps_novikoffs_bound(seed: int) -> None:
 @given(seeds)
 def test_the_two_lemmas_hold_along_the_run(seed: int) -> None:
     x, y, w = data(seed)
-    result = learn(x, y, bias=False, history=True)
+    result = perceptron_algorithm(x, y, bias=False, history=True)
     assert result.history is not None and len(result.history) == result.mistakes + 1
     t = torch.arange(len(result.history), dtype=torch.float64)
     gamma = margin(w, torch.zeros((), dtype=torch.float64), x, y)
@@ -101,15 +101,15 @@ def test_distances_and_margin_by_hand() -> None:
 
 
 def test_xor_is_recognized_as_not_separable() -> None:
-    assert separable(XOR, XOR_LABELS) is None
-    result = learn(XOR, XOR_LABELS)
+    assert separating_hyperplane(XOR, XOR_LABELS) is None
+    result = perceptron_algorithm(XOR, XOR_LABELS)
     assert not result.converged and result.separable is False
     assert result.passes == 10 and "no hyperplane" in result.reason
 
 
 def test_every_point_of_a_contradiction_counts() -> None:
     x, y, _ = data(0)
-    assert separable(torch.cat([x, x[:1]]), torch.cat([y, -y[:1]])) is None
+    assert separating_hyperplane(torch.cat([x, x[:1]]), torch.cat([y, -y[:1]])) is None
 
 
 @settings(max_examples=15, deadline=None)
@@ -118,7 +118,7 @@ def test_the_linear_program_returns_a_member_of_the_version_space(seed: int, bia
     x, y, _ = data(seed, gap=1e-3)
     # Features of very different sizes and a far origin must not matter.
     x = x * torch.tensor([1e4, 1.0, 1e-4]) + (100.0 if bias else 0.0)
-    found = separable(x, y, bias)
+    found = separating_hyperplane(x, y, bias)
     assert found is not None and in_version_space(*found, x, y)
     if not bias:
         assert found[1].item() == 0
@@ -126,17 +126,17 @@ def test_the_linear_program_returns_a_member_of_the_version_space(seed: int, bia
 
 def test_the_bias_can_be_what_separates() -> None:
     x, y = torch.tensor([[1.0], [2.0]]), torch.tensor([-1.0, 1.0])
-    assert separable(x, y) is not None
-    assert separable(x, y, bias=False) is None
-    assert separable(torch.zeros(1, 2), torch.ones(1), bias=False) is None
+    assert separating_hyperplane(x, y) is not None
+    assert separating_hyperplane(x, y, bias=False) is None
+    assert separating_hyperplane(torch.zeros(1, 2), torch.ones(1), bias=False) is None
 
 
 def test_the_limit_of_passes_is_kept_and_explained() -> None:
     x, y, _ = data(1, gap=1e-3)
-    result = learn(x, y, passes=2)
+    result = perceptron_algorithm(x, y, passes=2)
     assert result.passes == 2 and not result.converged and result.separable
     assert "limit of 2 passes" in result.reason and "allow more" in result.reason
-    undecided = learn(x, y, passes=2, patience=None)
+    undecided = perceptron_algorithm(x, y, passes=2, patience=None)
     assert undecided.separable is None and undecided.reason == "reached the limit of 2 passes"
 
 
@@ -169,15 +169,15 @@ def test_the_model_keeps_what_it_learned() -> None:
     x, y, _ = data(2)
     model = Perceptron(3)
     assert model(x.float()).eq(0).all()  # sgn(0) = 0: before learning everything is a mistake
-    assert model.learn(x, y).converged
+    assert model.fit(x, y).converged
     assert torch.equal(model(x), y)
 
 
 def test_values_that_are_not_finite_are_refused() -> None:
-    with pytest.raises(InputError, match="not finite"):
-        learn(XOR / 0, XOR_LABELS)
+    with pytest.raises(InputError, match="must be finite"):
+        perceptron_algorithm(XOR / 0, XOR_LABELS)
 
 
 def test_labels_other_than_signs_are_refused() -> None:
     with pytest.raises(InputError, match="-1 and \\+1"):
-        learn(XOR, torch.tensor([0.0, 1.0, 1.0, 0.0]))
+        perceptron_algorithm(XOR, torch.tensor([0.0, 1.0, 1.0, 0.0]))

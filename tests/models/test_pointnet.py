@@ -15,7 +15,7 @@ from chainrule.models.geometric.pointnet import (
     transformed,
 )
 from chainrule.models.geometric.pointnet_segmentation import PointNetSegmentation
-from chainrule.nn.aux_losses import listening
+from chainrule.nn.aux_losses import collect_aux_losses
 from chainrule.training import Settings, train
 
 KINDS = [PointNet, PointNetSegmentation]
@@ -106,7 +106,7 @@ def test_the_penalty_by_hand() -> None:
 @kinds
 def test_the_penalty_of_the_feature_transform_goes_to_the_loss_of_training(kind) -> None:
     model, x = build(kind), cloud()
-    with listening() as terms:
+    with collect_aux_losses() as terms:
         model(x)
     A_2 = model.features(x).A_2
     assert len(terms) == 1
@@ -118,7 +118,7 @@ def test_a_training_step_reports_cross_entropy_and_penalty() -> None:
     model, x, y = build(), cloud().repeat(2, 1, 1), torch.tensor([0, 1, 2, 3, 0, 1])
     model.dropout = 0.0
     model.train()
-    with listening() as terms, torch.no_grad():
+    with collect_aux_losses() as terms, torch.no_grad():
         expected = (cross_entropy(model(x), y) + terms[0]).mean().item()
     (record,) = train(model, (x, y), None, Settings(epochs=1, batch_size=6))
     assert record["train_loss"] == pytest.approx(expected, rel=1e-6)

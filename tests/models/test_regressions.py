@@ -105,7 +105,7 @@ def test_a_shift_of_the_targets_moves_the_bias_only() -> None:
 
 
 def test_a_penalty_of_zero_is_refused() -> None:
-    with pytest.raises(InputError, match="LinearRegression is the case of 0"):
+    with pytest.raises(InputError, match="for 0 use LinearRegression"):
         RidgeRegression(3, penalty=0.0)
 
 

@@ -8,7 +8,7 @@ import torch
 
 from chainrule.errors import InputError
 from chainrule.models.theory import bounds
-from chainrule.models.theory.random_features import RandomFeatures, descent, shortest_fit
+from chainrule.models.theory.random_features import RandomFeatures, double_descent, shortest_fit
 from chainrule.models.theory.vc_dimension import (
     box,
     cover,
@@ -102,7 +102,7 @@ def test_the_test_error_descends_twice_with_its_peak_at_as_many_features_as_samp
     w = torch.randn(inputs, dtype=torch.float64, generator=generator)
     y = x @ w + 0.5 * torch.randn(len(x), dtype=torch.float64, generator=generator)
     widths = [10, 20, 40, 80, 400]
-    runs = [descent((x[:n], y[:n]), (x[n:], y[n:]), widths, seed) for seed in range(7)]
+    runs = [double_descent((x[:n], y[:n]), (x[n:], y[n:]), widths, seed) for seed in range(7)]
     test, train, norm = (
         np.median([run[name] for run in runs], axis=0) for name in ("test", "train", "norm")
     )

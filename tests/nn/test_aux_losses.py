@@ -1,4 +1,4 @@
-"""Terms that layers add to the loss: heard by a training step, and by nobody else."""
+"""Auxiliary losses of layers: collected by a training step and nowhere else."""
 
 import pytest
 import torch
@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 from chainrule.errors import InputError
 from chainrule.learning.tasks import NUMBERS
-from chainrule.nn.aux_losses import add_to_loss, listening
+from chainrule.nn.aux_losses import add_to_loss, collect_aux_losses
 from chainrule.training import Settings, evaluate, fit_many, train
 
 
@@ -25,11 +25,11 @@ class Penalized(nn.Module):
 DATA = torch.tensor([[1.0], [2.0], [3.0], [4.0]]), torch.tensor([[0.0], [0.0], [1.0], [2.0]])
 
 
-def test_terms_are_heard_while_somebody_listens_and_only_then() -> None:
+def test_terms_are_collected_inside_the_block_only() -> None:
     model, x = Penalized(2.0), DATA[0]
-    with listening() as terms:
+    with collect_aux_losses() as terms:
         model(x)
-        with listening() as inner:
+        with collect_aux_losses() as inner:
             model(x)
         assert len(terms) == len(inner) == 1
         assert torch.equal(terms[0], torch.full((4,), 12.0))

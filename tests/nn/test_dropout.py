@@ -89,7 +89,7 @@ def test_monte_carlo_repeats_under_its_seed_and_averages_what_it_is_told() -> No
 
 
 def test_one_sample_has_no_spread() -> None:
-    with pytest.raises(InputError, match="at least 2 samples"):
+    with pytest.raises(InputError, match="samples must be at least 2"):
         monte_carlo(nn.Identity(), torch.ones(1), samples=1)
 
 

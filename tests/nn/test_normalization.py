@@ -111,7 +111,7 @@ def test_the_length_of_the_weight_is_gamma() -> None:
 
 
 def test_zero_weights_have_no_direction() -> None:
-    with pytest.raises(InputError, match="needs a direction"):
+    with pytest.raises(InputError, match="rows of weights that are not zero"):
         MLP(3, [4], 2, norm="weight", initialization="zero")
 
 

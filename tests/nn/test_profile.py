@@ -9,11 +9,17 @@ from torch import Tensor, nn
 from chainrule.models.connectionism.hopfield import Hopfield
 from chainrule.models.convolution import ResNet
 from chainrule.nn.attention import SelfAttention
-from chainrule.nn.profile import Layer, convolution_parameters, count, dense_parameters, grouped
+from chainrule.nn.profile import (
+    LayerProfile,
+    convolution_parameters,
+    dense_parameters,
+    merge_blocks,
+    profile,
+)
 
 
 def totals(model: nn.Module, batch: Tensor) -> tuple[int, int]:
-    layers = count(model, batch)
+    layers = profile(model, batch)
     return sum(layer.parameters for layer in layers), sum(layer.multiply_adds for layer in layers)
 
 
@@ -21,10 +27,10 @@ def totals(model: nn.Module, batch: Tensor) -> tuple[int, int]:
 @given(st.integers(1, 4), st.integers(1, 4), st.integers(1, 3), st.integers(1, 2))
 def test_a_convolution_by_its_formula(channels: int, filters: int, kernel: int, batch: int) -> None:
     layer = nn.Conv2d(channels, filters, kernel)
-    found = count(nn.Sequential(layer), torch.zeros(batch, channels, 6, 5))
+    found = profile(nn.Sequential(layer), torch.zeros(batch, channels, 6, 5))
     pixels = (7 - kernel) * (6 - kernel)
     assert found == [
-        Layer(
+        LayerProfile(
             "0",
             "Conv2d",
             (filters, 7 - kernel, 6 - kernel),
@@ -43,7 +49,11 @@ def test_strides_groups_and_transposed_convolutions() -> None:
 def test_dense_layers_by_their_formula() -> None:
     model = nn.Sequential(nn.Linear(7, 5), nn.ReLU(), nn.Linear(5, 3))
     assert totals(model, torch.zeros(4, 7)) == (dense_parameters((7, 5, 3)), 7 * 5 + 5 * 3)
-    assert [layer.kind for layer in count(model, torch.zeros(4, 7))] == ["Linear", "ReLU", "Linear"]
+    assert [layer.kind for layer in profile(model, torch.zeros(4, 7))] == [
+        "Linear",
+        "ReLU",
+        "Linear",
+    ]
 
 
 def test_recurrent_layers_by_their_formula() -> None:
@@ -77,33 +87,35 @@ class Borrower(nn.Module):
 
 
 def test_what_no_part_does_the_model_does_itself() -> None:
-    itself, used = count(Borrower(), torch.zeros(4, 3))
-    assert itself == Layer("", "Borrower", (), 8 + 2, 6 + 2)
-    assert used == Layer("used", "Linear", (3,), 12, 9)
+    itself, used = profile(Borrower(), torch.zeros(4, 3))
+    assert itself == LayerProfile("", "Borrower", (), 8 + 2, 6 + 2)
+    assert used == LayerProfile("used", "Linear", (3,), 12, 9)
 
 
 def test_a_state_that_no_optimizer_learns_counts_too() -> None:
     assert totals(Hopfield(4), torch.ones(1, 4))[0] == 4 * 4 + 4
 
 
-def test_counting_leaves_the_model_as_it_was() -> None:
+def test_profiling_leaves_the_model_as_it_was() -> None:
     model = nn.Sequential(nn.Linear(3, 2), nn.BatchNorm1d(2), nn.Dropout()).train()
     model[1].eval()
     before = [t.clone() for t in model.state_dict().values()]
-    count(model, torch.randn(4, 3))
+    profile(model, torch.randn(4, 3))
     assert [part.training for part in model.modules()] == [True, True, False, True]
     assert all(map(torch.equal, before, model.state_dict().values()))
     assert not any(part._forward_hooks or part._forward_pre_hooks for part in model.modules())
 
 
 def test_large_tables_join_the_layers_of_a_block() -> None:
-    layers = count(ResNet.cifar(20, 10), torch.zeros(1, 3, 8, 8))
-    assert grouped(layers, 100) == layers
-    table = grouped(layers, 12)
+    layers = profile(ResNet.cifar(20, 10), torch.zeros(1, 3, 8, 8))
+    assert merge_blocks(layers, 100) == layers
+    table = merge_blocks(layers, 12)
     assert [row.name for row in table[2:5]] == ["layer1.0", "layer1.1", "layer1.2"]
-    assert table[2] == Layer("layer1.0", "4 layers", (16, 8, 8), 2 * (2304 + 32), 2 * 2304 * 64)
-    assert len(grouped(layers, 1)) == len(grouped(layers, 6)) == 6
-    for rows in (table, grouped(layers, 6)):
+    assert table[2] == LayerProfile(
+        "layer1.0", "4 layers", (16, 8, 8), 2 * (2304 + 32), 2 * 2304 * 64
+    )
+    assert len(merge_blocks(layers, 1)) == len(merge_blocks(layers, 6)) == 6
+    for rows in (table, merge_blocks(layers, 6)):
         for cost in ("parameters", "multiply_adds"):
             assert sum(getattr(r, cost) for r in rows) == sum(getattr(r, cost) for r in layers)
 
@@ -123,7 +135,7 @@ def test_the_dense_network_of_the_notes_has_77_billion_parameters() -> None:
 
 def test_few_parameters_of_a_resnet_are_dense() -> None:
     with torch.device("meta"):
-        layers = count(ResNet.imagenet(50), torch.zeros(1, 3, 64, 64))
+        layers = profile(ResNet.imagenet(50), torch.zeros(1, 3, 64, 64))
     dense = sum(layer.parameters for layer in layers if layer.kind == "Linear")
     assert (dense, sum(layer.parameters for layer in layers)) == (2_049_000, 25_557_032)
 
@@ -131,5 +143,5 @@ def test_few_parameters_of_a_resnet_are_dense() -> None:
 def test_the_products_inside_fused_attention_count() -> None:
     """Four maps of n d² each, then Q Kᵀ and A V of n² d; torch's counter leaves out the kernel."""
     n, d = 64, 16
-    layers = count(SelfAttention(d, 2), torch.randn(2, n, d))
+    layers = profile(SelfAttention(d, 2), torch.randn(2, n, d))
     assert sum(layer.multiply_adds for layer in layers) == 4 * n * d**2 + 2 * n**2 * d

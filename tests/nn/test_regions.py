@@ -153,5 +153,5 @@ def test_dense_sampling_of_the_square_finds_no_other_pattern(deep: tuple) -> Non
 
 
 def test_a_plane_of_the_wrong_dimension_is_refused() -> None:
-    with pytest.raises(InputError, match="3 dimensions but the network takes 2"):
+    with pytest.raises(InputError, match="3 coordinates but the network takes 2"):
         plane_regions(network(2, 4, 1), torch.zeros(3), torch.eye(3)[:2], 1.0)

@@ -11,10 +11,10 @@ from chainrule.errors import InputError
 from chainrule.nn.convolution import correlation
 from chainrule.nn.windows import (
     average_pool,
+    conv2d,
+    conv2d_gradients,
     global_average_pool,
     global_max_pool,
-    layer,
-    layer_gradients,
     max_pool,
     windows,
 )
@@ -38,8 +38,8 @@ def layers(draw: st.DrawFn) -> tuple[Tensor, Tensor, Tensor]:
 @given(layers(), strides, paddings)
 def test_a_layer_is_torchs(case: tuple[Tensor, Tensor, Tensor], stride: int, padding: int) -> None:
     x, W, b = case
-    torch.testing.assert_close(layer(x, W, b, stride, padding), F.conv2d(x, W, b, stride, padding))
-    torch.testing.assert_close(layer(x, W, None, stride), F.conv2d(x, W, None, stride))
+    torch.testing.assert_close(conv2d(x, W, b, stride, padding), F.conv2d(x, W, b, stride, padding))
+    torch.testing.assert_close(conv2d(x, W, None, stride), F.conv2d(x, W, None, stride))
 
 
 @settings(max_examples=40, deadline=None)
@@ -50,14 +50,14 @@ def test_the_written_out_gradients_are_autograds(
     x, W, b = (t.requires_grad_() for t in case)
     y = F.conv2d(x, W, b, stride, padding)
     g = torch.randn_like(y)
-    ours = layer_gradients(x.detach(), W.detach(), g, stride, padding)
+    ours = conv2d_gradients(x.detach(), W.detach(), g, stride, padding)
     for mine, theirs in zip(ours, torch.autograd.grad(y, (x, W, b), g), strict=True):
         torch.testing.assert_close(mine, theirs)
 
 
 def test_a_layer_of_one_channel_is_a_cross_correlation() -> None:
     x, W = torch.randn(5, 6).double(), torch.randn(3, 2).double()
-    y = layer(x[None, None], W[None, None])
+    y = conv2d(x[None, None], W[None, None])
     torch.testing.assert_close(y[0, 0], correlation(x, W, "valid"))
 
 
@@ -72,7 +72,7 @@ def test_the_convolved_image_of_the_notes() -> None:
         [g * p + h * q + j * r + k * s, h * p + i * q + k * r + l * s],
     ]
     W = torch.tensor([[p, q], [r, s]]).float()
-    assert layer(image[None, None], W[None, None])[0, 0].tolist() == expected
+    assert conv2d(image[None, None], W[None, None])[0, 0].tolist() == expected
 
 
 @settings(max_examples=40, deadline=None)
@@ -107,7 +107,7 @@ def test_global_pools_do_not_see_circular_shifts() -> None:
 
 @pytest.mark.parametrize(("kernel", "stride"), [((5, 1), 1), ((0, 1), 1), ((2, 2), 0)])
 def test_windows_that_do_not_fit_are_refused(kernel: tuple[int, int], stride: int) -> None:
-    with pytest.raises(InputError, match=r"windows inside the image .* images of 4×4"):
+    with pytest.raises(InputError, match=r"windows must fit into the image .* images of 4×4"):
         windows(torch.zeros(1, 1, 4, 4), kernel, stride)
 
 

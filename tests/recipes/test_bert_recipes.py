@@ -21,7 +21,7 @@ from chainrule.data.splits import Split
 from chainrule.data.text.wordpiece import CLS, MASK, PAD, SEP, UNK, WordPiece, train_wordpiece
 from chainrule.errors import InputError
 from chainrule.learning.bag_of_words import bag_of_words
-from chainrule.learning.masking import hide
+from chainrule.learning.masking import mask_tokens
 from chainrule.models.attention.bert import BERT
 from chainrule.models.attention.bert_pretraining import BertPretraining
 from chainrule.models.attention.bert_question_answering import BertQuestionAnswering
@@ -368,7 +368,7 @@ def test_the_loss_is_the_mean_over_all_hidden_words(pieces: WordPiece) -> None:
     assert figures["loss"] == pytest.approx(loss, rel=1e-5)
     assert figures["text_perplexity"] == pytest.approx(texts.exp().item(), rel=1e-5)
     assert figures["perplexity"] == pytest.approx(words.exp().item(), rel=1e-5)
-    right = logits.argmax(2)[hidden.counts] == hidden.words[hidden.counts]
+    right = logits.argmax(2)[hidden.valid] == hidden.targets[hidden.valid]
     assert figures["word_accuracy"] == right.double().mean().item()
 
 

@@ -72,19 +72,19 @@ def details(entry: Entry) -> dict[str, Any]:
     """The facts, and of a model the costs, in all and layer by layer."""
     if entry.kind != "models":
         return facts(entry)
-    from chainrule.nn.profile import count
+    from chainrule.nn.profile import profile
 
-    layers = [asdict(layer) for layer in count(*entry.load().example())]
+    layers = [asdict(layer) for layer in profile(*entry.load().example())]
     totals = {cost: sum(layer[cost] for layer in layers) for cost in COSTS}
     return {**facts(entry), **totals, "layers": layers}
 
 
 def print_layers(entry: Entry) -> None:
     """The example's layers as a table; many of them are joined, --json has them all."""
-    from chainrule.nn.profile import count, grouped
+    from chainrule.nn.profile import merge_blocks, profile
 
-    layers = count(*entry.load().example())
-    shown = grouped(layers, ROWS)
+    layers = profile(*entry.load().example())
+    shown = merge_blocks(layers, ROWS)
     out.print(layers_table([asdict(row) for row in layers], [asdict(row) for row in shown]))
 
 

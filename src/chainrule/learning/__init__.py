@@ -1,1 +1,1 @@
-"""How weights change: losses, metrics, optimizers, regularizers, augmentation, backpropagation."""
+"""Losses, metrics, tasks, optimizers, schedules, penalties, augmentation and distillation."""

@@ -1,10 +1,10 @@
-"""Augmentation: transformations that leave the label alone, on whole batches of images.
+"""Augmentation: transformations of images that keep their label, on whole batches.
 
-    {(x_i, y_i)}  ↦  {(τ(x_i), y_i)}        τ drawn anew for every image in every epoch
+    {(x_i, y_i)}  ↦  {(τ(x_i), y_i)}        a new τ for every image in every epoch
 
-Each function returns a map of batches (B, C, H, W). It draws from torch's own generator, which the
-training loop seeds at every step, so a run repeats bit for bit. `fill` is what stands outside an
-image: 0 for ink on black; where pixels are standardized, what black became.
+Each function returns a map of batches (B, C, H, W). It draws from torch's default generator, which
+the training loop seeds at every step, so a run repeats bit for bit. `fill` is the value of pixels
+outside an image: 0 for white on black, or the standardized value of black.
 Cutout: DeVries and Taylor (2017). Notes: J 8.7, L "Tricks of the Trade".
 """
 
@@ -26,12 +26,12 @@ Images = Float[Tensor, "batch channels height width"]
 
 
 def compose(*augments: Augment) -> Augment:
-    """One after the other, the first one first."""
+    """Apply the transformations in order."""
     return lambda x: reduce(lambda images, augment: augment(images), augments, x)
 
 
 def horizontal_flip(probability: float = 0.5) -> Augment:
-    """Left and right change places."""
+    """Mirror left and right with the given probability."""
 
     def flip(x: Tensor) -> Tensor:
         chosen = torch.rand(size(x)[0], 1, 1, 1, device=x.device) < probability
@@ -41,7 +41,7 @@ def horizontal_flip(probability: float = 0.5) -> Augment:
 
 
 def random_crop(padding: int, side: int | None = None, fill: float = 0.0) -> Augment:
-    """A window of side² pixels (the image's own size by default) of the image padded all round."""
+    """A random window of side² pixels (by default the image size) of the padded image."""
 
     def crop(x: Tensor) -> Tensor:
         batch, _, height, width = size(x)
@@ -55,17 +55,17 @@ def random_crop(padding: int, side: int | None = None, fill: float = 0.0) -> Aug
 
 
 def shift(pixels: int, fill: float = 0.0) -> Augment:
-    """Up to so many whole pixels in each direction."""
+    """Shift by up to `pixels` whole pixels in each direction."""
     return random_crop(pixels, fill=fill)
 
 
 def affine(
     degrees: float = 10.0, scaling: float = 0.1, shift: float = 0.05, fill: float = 0.0
 ) -> Augment:
-    """Rotation by ±degrees, enlargement by 1 ± scaling, shift by a share of each side."""
+    """Rotate by up to ±degrees, scale by 1 ± scaling, shift by up to a fraction of each side."""
     if not (degrees >= 0 and 0 <= scaling < 1 and shift >= 0):
         raise InputError(
-            "expected degrees and shift of at least 0 and a scaling in [0, 1), got "
+            "degrees and shift must be at least 0 and scaling in [0, 1), got "
             f"{degrees}, {shift} and {scaling}"
         )
 
@@ -74,7 +74,7 @@ def affine(
         angle, scale, right, down = 2 * torch.rand(4, batch, device=x.device, dtype=x.dtype) - 1
         A = inverse_affine(angle * math.radians(degrees), 1 + scale * scaling, height / width)
         A[:, :, 2] = -2 * shift * torch.stack([right, down], 1)
-        # One product for all images: F.affine_grid makes one of each and takes 15 times as long.
+        # One product for all images; F.affine_grid makes one per image and takes 15 times as long.
         grid = (A @ coordinates(x)).view(batch, 2, height, width).permute(0, 2, 3, 1)
         moved = F.grid_sample(x - fill if fill else x, grid, align_corners=False)
         return moved + fill if fill else moved
@@ -88,26 +88,26 @@ def gaussian_noise(sigma: float = 0.1) -> Augment:
 
 
 def cutout(side: int, fill: float = 0.0) -> Augment:
-    """A square of side² pixels about a random pixel is blotted out; it may hang over the edge."""
+    """Fill a square of side² pixels about a random pixel; it may extend beyond the edge."""
 
     def cut(x: Tensor) -> Tensor:
         batch, _, height, width = size(x)
-        rows = blotted(batch, height, side, x.device)[:, None, :, None]
-        columns = blotted(batch, width, side, x.device)[:, None, None, :]
+        rows = random_interval(batch, height, side, x.device)[:, None, :, None]
+        columns = random_interval(batch, width, side, x.device)[:, None, None, :]
         return x.masked_fill(rows & columns, fill)
 
     return cut
 
 
-def blotted(batch: int, length: int, side: int, device: torch.device) -> Tensor:
-    """Which of `length` places lie in an interval of `side` about a random one, for each image."""
+def random_interval(batch: int, length: int, side: int, device: torch.device) -> Tensor:
+    """Which of `length` positions lie in an interval of `side` about a random one, per image."""
     first = torch.randint(length, (batch, 1), device=device) - side // 2
-    places = torch.arange(length, device=device)
-    return (places >= first) & (places < first + side)
+    positions = torch.arange(length, device=device)
+    return (positions >= first) & (positions < first + side)
 
 
 def inverse_affine(angle: Tensor, scale: Tensor, aspect: float) -> Float[Tensor, "batch 2 3"]:
-    """Where a pixel comes from when the image is turned by α against the clock and enlarged by s.
+    """The source of each pixel when the image is rotated counterclockwise by α and scaled by s.
 
     1/s [[cos α, -a sin α, 0], [sin α / a, cos α, 0]],   a = height / width,
 

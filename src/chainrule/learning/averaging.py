@@ -1,9 +1,9 @@
-"""Exponential moving average of the weights along training.
+"""Exponential moving average of the weights during training.
 
     θ̄_t = Σ_{s ≤ t} β^{t-s} θ_s / Σ_{s ≤ t} β^{t-s}
 
-in steps, θ̄_t = θ̄_{t-1} + w_t (θ_t - θ̄_{t-1}) with w_t = (1 - β) / (1 - βᵗ). The first average is
-the first θ, so nothing has to be corrected later. Polyak and Juditsky (1992).
+or recursively θ̄_t = θ̄_{t-1} + w_t (θ_t - θ̄_{t-1}) with w_t = (1 - β) / (1 - βᵗ). The first average
+is the first θ, so no bias correction is needed. Polyak and Juditsky (1992).
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,11 +18,15 @@ UPDATES = "updates"
 
 
 class MovingAverage:
-    """θ̄ over all floating-point weights and buffers of a model; whole numbers are copied."""
+    """θ̄ of all floating-point parameters and buffers of a model; integer buffers are copied.
+
+    Args:
+        decay: β.
+    """
 
     def __init__(self, decay: float = 0.999):
         if not 0 <= decay < 1:
-            raise InputError(f"expected a decay in [0, 1), got {decay}")
+            raise InputError(f"decay must be in [0, 1), got {decay}")
         self.decay = decay
         self.updates = 0
         self.weights: dict[str, Tensor] = {}
@@ -44,7 +48,7 @@ class MovingAverage:
 
     @contextmanager
     def applied(self, model: nn.Module) -> Iterator[None]:
-        """The model with the averaged weights, inside a `with`; afterwards with its own."""
+        """The model has the averaged weights inside the `with` block, and its own ones after it."""
         own = {name: theta.clone() for name, theta in model.state_dict().items()}
         model.load_state_dict(self.weights)
         try:
@@ -53,7 +57,7 @@ class MovingAverage:
             model.load_state_dict(own)
 
     def state(self) -> dict[str, Tensor]:
-        """All that `restore` needs, as tensors to save."""
+        """The tensors to save for `restore`."""
         averages = {f"average.{name}": theta for name, theta in self.weights.items()}
         return {UPDATES: torch.tensor(self.updates), **averages}
 

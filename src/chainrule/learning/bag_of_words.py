@@ -1,47 +1,47 @@
-"""Bag-of-words prediction: from one vector, name the words that a text holds.
+"""Bag-of-words prediction: the words of a text from one vector.
 
     loss(z, x) = -Σ_w a_w log softmax(z)_w / Σ_w a_w      over the different words w of the text x
     a_w = min(1, √(t / f_w))                              so that "the" counts less than "dreadful"
 
-z are the logits of all words, for BERT those at [CLS], whose vector must then gather the whole
-text, its hidden words too; f_w is the frequency of a word in the texts to learn from.
+z are the logits of all words, for BERT those at [CLS], whose vector must then represent the whole
+text with its masked words; f_w is the frequency of a word in the training texts.
 
 Ma, Wu, Lin and Hu (2024), SIGIR; Mikolov, Sutskever, Chen, Corrado and Dean (2013), NeurIPS, for
-the weights a, there of a word's chance to be kept. Notes: J 6.5 (pre-training), which has none.
+the weights a, there the probability of keeping a word. Notes: J 6.5 (pre-training).
 """
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-COMMON = 1e-4  # t: words more frequent than this count less
+THRESHOLD = 1e-4  # t: more frequent words count less
 
 
 def rarity(
-    tokens: Int[Tensor, "n steps"], symbols: int, special: int, common: float = COMMON
-) -> Float[Tensor, " symbols"]:
-    """a; zero for the first `special` tokens, which are no words."""
-    words = tokens[tokens >= special]
-    frequency = words.bincount(minlength=symbols).double() / max(1, len(words))
-    weights = (common / frequency).sqrt().clamp(max=1).float()
-    weights[:special] = 0
+    tokens: Int[Tensor, "n steps"], vocab_size: int, num_special: int, threshold: float = THRESHOLD
+) -> Float[Tensor, " vocab_size"]:
+    """a_w; zero for the first `num_special` tokens, which are not words."""
+    words = tokens[tokens >= num_special]
+    frequency = words.bincount(minlength=vocab_size).double() / max(1, len(words))
+    weights = (threshold / frequency).sqrt().clamp(max=1).float()
+    weights[:num_special] = 0
     return weights
 
 
-def words_held(
-    tokens: Int[Tensor, "batch steps"], weights: Float[Tensor, " symbols"]
-) -> Float[Tensor, "batch symbols"]:
-    """a_w for the words of each text, zero for all others."""
-    held = weights.new_zeros(len(tokens), len(weights))
-    return held.scatter_(1, tokens, 1.0) * weights
+def word_targets(
+    tokens: Int[Tensor, "batch steps"], weights: Float[Tensor, " vocab_size"]
+) -> Float[Tensor, "batch vocab_size"]:
+    """a_w for the words of each text, 0 for all others."""
+    targets = weights.new_zeros(len(tokens), len(weights))
+    return targets.scatter_(1, tokens, 1.0) * weights
 
 
 def bag_of_words(
-    logits: Float[Tensor, "batch symbols"],
+    logits: Float[Tensor, "batch vocab_size"],
     tokens: Int[Tensor, "batch steps"],
-    weights: Float[Tensor, " symbols"],
+    weights: Float[Tensor, " vocab_size"],
 ) -> Float[Tensor, " batch"]:
-    """The loss of each text; zero for one without words."""
-    held = words_held(tokens, weights)
-    surprise = -(logits.log_softmax(1) * held).sum(1)
-    return surprise / held.sum(1).clamp_min(torch.finfo(held.dtype).tiny)
+    """The loss of each text; 0 for a text without words."""
+    targets = word_targets(tokens, weights)
+    loss = -(logits.log_softmax(1) * targets).sum(1)
+    return loss / targets.sum(1).clamp_min(torch.finfo(targets.dtype).tiny)

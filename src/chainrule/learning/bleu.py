@@ -1,9 +1,9 @@
-"""BLEU: how many runs of one to four words a translation shares with the reference.
+"""BLEU: the n-grams of one to four words that a translation shares with its reference.
 
     BLEU = 100 · min(1, e^{1 - r/c}) · (p_1 p_2 p_3 p_4)^{1/4}
 
-p_n: share of the translations' runs of n words that the references hold as well; c and r: words of
-all translations and of all references. sacrebleu computes it, without regard to case.
+p_n is the fraction of the translations' n-grams that occur in the references; c and r are the
+numbers of words of all translations and all references. Computed by sacrebleu, ignoring case.
 
 Papineni et al. (2002), ACL; Post (2018), WMT. Notes: J 5.3.
 """
@@ -14,7 +14,7 @@ from chainrule.errors import InputError
 
 
 def bleu(translations: Sequence[str], references: Sequence[str]) -> float:
-    """0 to 100, over all sentences together."""
+    """BLEU of the whole corpus, from 0 to 100."""
     if len(translations) != len(references) or not translations:
         raise InputError(
             "expected one reference for every translation, got "
@@ -23,7 +23,7 @@ def bleu(translations: Sequence[str], references: Sequence[str]) -> float:
     check_installed()
     import sacrebleu
 
-    # force: no advice on standard error for sentences whose full stop stands alone.
+    # force=True silences the warning about tokenized full stops.
     found = sacrebleu.corpus_bleu(
         list(translations), [list(references)], lowercase=True, force=True
     )
@@ -31,7 +31,7 @@ def bleu(translations: Sequence[str], references: Sequence[str]) -> float:
 
 
 def check_installed() -> None:
-    """Better before the training than after it."""
+    """Fail before training rather than after it."""
     try:
         import sacrebleu  # noqa: F401
     except ImportError:

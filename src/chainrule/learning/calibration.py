@@ -1,6 +1,6 @@
-"""Calibration: whether a classifier that says 80 % is right in 80 of 100 cases.
+"""Calibration: whether predictions of 80 % probability are right in 80 % of the cases.
 
-    ECE   = Σ_b n_b/N |acc_b - conf_b|          b: bins of equal width of the largest probability
+    ECE   = Σ_b n_b/N |acc_b - conf_b|          b: equal-width bins of the largest probability
     Brier = 1/N Σ_i ‖p_i - e_{y_i}‖²            e_y: the y-th unit vector
 
 Guo et al. (2017), ICML; Brier (1950), Monthly Weather Review 78(1). Notes: L "Tuning and model
@@ -20,7 +20,7 @@ BINS = 15
 
 
 class Reliability(NamedTuple):
-    """Of every bin: mean confidence, share of right answers, and examples; empty bins are NaN."""
+    """Mean confidence, accuracy and number of examples of each bin; NaN for empty bins."""
 
     confidence: Float[Tensor, " bins"]
     accuracy: Float[Tensor, " bins"]
@@ -30,9 +30,11 @@ class Reliability(NamedTuple):
 def reliability(
     p: Float[Tensor, "batch classes"], y: Int[Tensor, " batch"], bins: int = BINS
 ) -> Reliability:
-    """The examples sorted into bins (j/B, (j+1)/B] of their largest probability."""
+    """The examples in bins (j/B, (j+1)/B] of their largest probability."""
     if bins < 1 or not len(y):
-        raise InputError(f"expected at least one bin and one example, got {bins} and {len(y)}")
+        raise InputError(
+            f"bins and the number of examples must be at least 1, got {bins} and {len(y)}"
+        )
     confidence, predicted = p.double().max(1)
     place = (confidence * bins).ceil().long().sub(1).clamp(0, bins - 1)
 
@@ -53,6 +55,6 @@ def calibration_error(
     return ((number * gaps).sum() / number.sum()).item()
 
 
-def brier(p: Float[Tensor, "batch classes"], y: Int[Tensor, " batch"]) -> float:
+def brier_score(p: Float[Tensor, "batch classes"], y: Int[Tensor, " batch"]) -> float:
     """1/N Σ_i ‖p_i - e_{y_i}‖²."""
     return (p.double() - F.one_hot(y, p.shape[1])).square().sum(1).mean().item()

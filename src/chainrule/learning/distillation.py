@@ -1,10 +1,10 @@
-"""Distillation: a student learns the teacher's probabilities instead of labels.
+"""Distillation: a student network learns the probabilities of a teacher network.
 
     p = softmax(F/T),  q = softmax(G/T)            teacher F, student G, temperature T
     ℓ = -Σ_y p_y log q_y,      ∂ℓ/∂G = (q - p) / T
 
-J 8.9 prints both without the minus sign. Beside the label's loss ℓ is multiplied by T², since its
-gradient falls like 1/T² for large T: (1 - α) (-log softmax(G)_y) + α T² ℓ.
+J 8.9 prints both without the minus sign. Combined with the loss of the labels, ℓ is multiplied by
+T², since its gradient falls like 1/T² for large T: (1 - α) (-log softmax(G)_y) + α T² ℓ.
 Hinton, Vinyals and Dean (2015). Notes: J 8.9.
 """
 
@@ -22,7 +22,7 @@ def distillation(
     temperature: float = 1.0,
 ) -> Float[Tensor, " batch"]:
     """-Σ_y p_y log q_y, both at temperature T; the teacher's logits are constants."""
-    return soft_cross_entropy(student / temperature, tempered(teacher.detach(), temperature))
+    return soft_cross_entropy(student / temperature, softmax_at(teacher.detach(), temperature))
 
 
 def distillation_gradient(
@@ -31,19 +31,19 @@ def distillation_gradient(
     temperature: float = 1.0,
 ) -> Float[Tensor, "batch classes"]:
     """∂ℓ/∂G = (q - p) / T."""
-    return (tempered(student, temperature) - tempered(teacher, temperature)) / temperature
+    return (softmax_at(student, temperature) - softmax_at(teacher, temperature)) / temperature
 
 
-def tempered(logits: Float[Tensor, "batch classes"], T: float) -> Float[Tensor, "batch classes"]:
-    """softmax(F/T): the larger T, the flatter."""
+def softmax_at(logits: Float[Tensor, "batch classes"], T: float) -> Float[Tensor, "batch classes"]:
+    """softmax(F/T), which is flatter the larger T is."""
     return (logits / T).softmax(1)
 
 
-def distilling(temperature: float = 4.0, share: float = 0.9) -> Loss:
+def distillation_loss(temperature: float = 4.0, alpha: float = 0.9) -> Loss:
     """The loss (1 - α) (-log softmax(G)_y) + α T² ℓ of (student's logits, y, teacher's logits)."""
-    if not (temperature > 0 and 0 <= share <= 1):
+    if not (temperature > 0 and 0 <= alpha <= 1):
         raise InputError(
-            f"expected a temperature above 0 and a share in [0, 1], got {temperature} and {share}"
+            f"temperature must be above 0 and alpha in [0, 1], got {temperature} and {alpha}"
         )
 
     def loss(
@@ -52,6 +52,6 @@ def distilling(temperature: float = 4.0, share: float = 0.9) -> Loss:
         teacher: Float[Tensor, "batch classes"],
     ) -> Float[Tensor, " batch"]:
         soft = distillation(output, teacher, temperature)
-        return (1 - share) * cross_entropy(output, y) + share * temperature**2 * soft
+        return (1 - alpha) * cross_entropy(output, y) + alpha * temperature**2 * soft
 
     return loss

@@ -3,9 +3,9 @@
     m ← β₁ m + (1 - β₁) g,      v ← β₂ v + (1 - β₂) g²
     θ ← θ - η m̂ / (√v̂ + ε),     m̂ = m / (1 - β₁ᵗ),  v̂ = v / (1 - β₂ᵗ)
 
-The same numbers, bit for bit, as torch.optim's with fused=True, from which these classes inherit
-everything but `step`. For small networks most of that step is Python: looking up state, grouping
-tensors, counting. Here the lists are made once (benchmarks/parts.py measures what that gives).
+Bit for bit equal to torch.optim's with fused=True, from which these classes inherit everything but
+`step`. For small networks most of that step is Python that looks up state and groups tensors. Here
+the lists are made once (benchmarks/parts.py measures the gain).
 Kingma and Ba (2015); Loshchilov and Hutter (2019).
 """
 
@@ -18,7 +18,7 @@ from torch import Tensor
 from chainrule.errors import InputError
 
 
-class Lists(NamedTuple):
+class TensorLists(NamedTuple):
     """The kernel's arguments for one group of parameters."""
 
     parameters: list[Tensor]
@@ -27,16 +27,18 @@ class Lists(NamedTuple):
     t: list[Tensor]
 
 
-class QuickAdam(torch.optim.Adam):
+class FusedAdam(torch.optim.Adam):
     """torch.optim.Adam for parameters on the CPU."""
 
     kernel = staticmethod(torch._fused_adam_)
 
     def __init__(self, params: Any, lr: float = 1e-3, **options: Any) -> None:
         if options.get("amsgrad") or options.get("maximize"):
-            raise InputError("QuickAdam knows neither amsgrad nor maximize; use torch.optim.Adam")
+            raise InputError(
+                "FusedAdam supports neither amsgrad nor maximize; use torch.optim.Adam"
+            )
         super().__init__(params, lr, fused=True, **options)
-        self.lists: list[Lists] = []
+        self.lists: list[TensorLists] = []
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         super().load_state_dict(state_dict)
@@ -45,7 +47,7 @@ class QuickAdam(torch.optim.Adam):
     @torch.no_grad()
     def step(self, closure: Callable[[], Any] | None = None) -> None:  # type: ignore[override]
         if not self.lists:
-            self.lists = [self._lists(group["params"]) for group in self.param_groups]
+            self.lists = [self._tensor_lists(group["params"]) for group in self.param_groups]
         for group, lists in zip(self.param_groups, self.lists, strict=True):
             parameters, m, v, t = lists
             grads = [p.grad for p in parameters if p.grad is not None]
@@ -74,8 +76,8 @@ class QuickAdam(torch.optim.Adam):
             for p in group["params"]:
                 p.grad = None
 
-    def _lists(self, parameters: list[Tensor]) -> Lists:
-        """State of one group, made where there is none yet."""
+    def _tensor_lists(self, parameters: list[Tensor]) -> TensorLists:
+        """The state of one group, created where there is none yet."""
         for p in parameters:
             if p not in self.state:
                 zero = torch.zeros_like(p, memory_format=torch.preserve_format)
@@ -87,14 +89,14 @@ class QuickAdam(torch.optim.Adam):
         m, v, t = (
             [self.state[p][key] for p in parameters] for key in ("exp_avg", "exp_avg_sq", "step")
         )
-        return Lists(parameters, m, v, t)
+        return TensorLists(parameters, m, v, t)
 
 
-class QuickAdamW(QuickAdam):
-    """The same with decoupled decay."""
+class FusedAdamW(FusedAdam):
+    """torch.optim.AdamW for parameters on the CPU."""
 
     kernel = staticmethod(torch._fused_adamw_)
 
 
-for quick in (QuickAdam, QuickAdamW):
-    quick.step.hooked = True  # type: ignore[attr-defined]  # torch would wrap it in a profiler range
+for fused in (FusedAdam, FusedAdamW):
+    fused.step.hooked = True  # type: ignore[attr-defined]  # torch would wrap it in a profiler range

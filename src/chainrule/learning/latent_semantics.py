@@ -1,13 +1,13 @@
-"""Latent semantic analysis: words that appear in the same documents get vectors that point alike.
+"""Latent semantic analysis: words of the same documents get similar vectors.
 
-    M_dw = max(0, log p(d, w) / (p(d) p(w)))     from which words a document holds, not how often
+    M_dw = max(0, log p(d, w) / (p(d) p(w)))     from which words a document contains, not how often
     M ≈ U S Vᵀ,   e_w = S V_w / ‖S V_w‖          the k largest singular values
 
-Without a label and within seconds. Which words stand side by side does not tell praise from blame:
-"wonderful" and "dreadful" fill the same gaps; which words share a review does.
+It needs no labels and takes seconds. Neighboring words do not tell praise from blame, as
+"wonderful" and "dreadful" have the same neighbors; words of the same review do.
 
 Deerwester, Dumais, Furnas, Landauer and Harshman (1990), JASIS; Levy, Goldberg and Dagan (2015),
-TACL, for the weights M. Notes: J 6.5 (pre-training), where it gives a part of every embedding.
+TACL, for the weights M, positive pointwise mutual information (PPMI). Notes: J 6.5 (pre-training).
 """
 
 from collections.abc import Sequence
@@ -23,31 +23,31 @@ from chainrule.errors import InputError
 
 
 def latent_semantics(
-    documents: Sequence[Sequence[int]], symbols: int, dimensions: int, seed: int = 0
-) -> Float[Tensor, "symbols dimensions"]:
-    """A vector of length one for each word; zero for words that no document holds, or all do."""
-    M = shared_information(documents, symbols)
-    if not 1 <= dimensions <= min(M.shape):
+    documents: Sequence[Sequence[int]], vocab_size: int, embedding_dim: int, seed: int = 0
+) -> Float[Tensor, "vocab_size embedding_dim"]:
+    """A unit vector for each word; zero for words that occur in no document, or in all."""
+    M = positive_pmi(documents, vocab_size)
+    if not 1 <= embedding_dim <= min(M.shape):
         raise InputError(
-            f"{M.shape[0]} documents of {symbols} words have {min(M.shape)} dimensions at most, "
-            f"got {dimensions}"
+            f"embedding_dim must be from 1 to {min(M.shape)} for {M.shape[0]} documents and "
+            f"{vocab_size} words, got {embedding_dim}"
         )
-    _, S, V = randomized_svd(M, dimensions, random_state=seed)
+    _, S, V = randomized_svd(M, embedding_dim, random_state=seed)
     e = V.T * S
     length = np.linalg.norm(e, axis=1, keepdims=True)
     e = np.divide(e, length, out=np.zeros_like(e), where=length > 1e-9 * length.max())
     return torch.from_numpy(e).float()
 
 
-def shared_information(documents: Sequence[Sequence[int]], symbols: int) -> sp.csr_matrix:
-    """M: how much more often than by chance a word is in a document, as a logarithm."""
-    held = [np.unique(np.asarray(document, np.int64)) for document in documents]
-    words = np.concatenate(held) if held else np.zeros(0, np.int64)
-    if not len(words) or words.min() < 0 or words.max() >= symbols:
-        raise InputError(f"expected documents with words from 0 to below {symbols}")
-    ends = np.cumsum([0, *(len(found) for found in held)])
+def positive_pmi(documents: Sequence[Sequence[int]], vocab_size: int) -> sp.csr_matrix:
+    """M: the log of how much more often than by chance a word occurs in a document."""
+    contained = [np.unique(np.asarray(document, np.int64)) for document in documents]
+    words = np.concatenate(contained) if contained else np.zeros(0, np.int64)
+    if not len(words) or words.min() < 0 or words.max() >= vocab_size:
+        raise InputError(f"expected documents with words from 0 to {vocab_size - 1}")
+    ends = np.cumsum([0, *(len(found) for found in contained)])
     sizes = np.diff(ends)
-    counts = np.bincount(words, minlength=symbols)
+    counts = np.bincount(words, minlength=vocab_size)
     chance = counts[words] / len(words) * np.repeat(sizes, sizes)
     information = np.maximum(0.0, -np.log(chance))
-    return sp.csr_matrix((information, words, ends), shape=(len(held), symbols))
+    return sp.csr_matrix((information, words, ends), shape=(len(contained), vocab_size))

@@ -1,10 +1,10 @@
-"""Lion: the sign of a momentum, found by a program search.
+"""Lion: steps by the sign of a momentum, found by program search.
 
     θ ← θ - η (sgn(β₁ m + (1 - β₁) g) + μ θ)
     m ← β₂ m + (1 - β₂) g
 
-Every weight moves by η in each step, so η is chosen three to ten times smaller than for AdamW and
-the decay μ larger by the same factor. Chen et al. (2023), arXiv 2302.06675. Notes: A 1.3.11.
+Every parameter moves by η in each step, so η should be three to ten times smaller than for AdamW
+and the decay μ larger by the same factor. Chen et al. (2023), arXiv 2302.06675. Notes: A 1.3.11.
 """
 
 from collections.abc import Callable, Iterable
@@ -18,7 +18,16 @@ from chainrule.errors import InputError
 
 
 class Lion(Optimizer):
-    """One momentum per weight; all tensors of a group are updated in a handful of calls."""
+    """Lion with one momentum per parameter, updated in a few calls for all tensors of a group.
+
+        θ ← θ - η (sgn(β₁ m + (1 - β₁) g) + μ θ),     m ← β₂ m + (1 - β₂) g
+
+    Args:
+        params: Parameters or parameter groups.
+        lr: η.
+        betas: β₁ and β₂.
+        weight_decay: μ.
+    """
 
     def __init__(
         self,
@@ -29,14 +38,14 @@ class Lion(Optimizer):
     ):
         if lr < 0 or weight_decay < 0 or not all(0 <= beta < 1 for beta in betas):
             raise InputError(
-                f"Lion needs lr ≥ 0, weight_decay ≥ 0 and betas in [0, 1), got {lr}, "
+                f"lr and weight_decay must be at least 0 and betas in [0, 1), got {lr}, "
                 f"{weight_decay} and {betas}"
             )
         super().__init__(params, {"lr": lr, "betas": betas, "weight_decay": weight_decay})
 
     @torch.no_grad()
     def step(self, closure: Callable[[], Any] | None = None) -> None:  # type: ignore[override]
-        """Both lines above, for every parameter that has a gradient."""
+        """Update every parameter that has a gradient."""
         for group in self.param_groups:
             parameters = [p for p in group["params"] if p.grad is not None]
             gradients = [p.grad for p in parameters]

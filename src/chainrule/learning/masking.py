@@ -1,14 +1,14 @@
-"""BERT's two tasks made from plain text: words to hide, and texts that follow each other or not.
+"""BERT's two pre-training tasks from plain text: masked words, and pairs of texts.
 
     15 % of a row's words are chosen; of these 80 % become [MASK], 10 % a random word, 10 % stay
-    half of the pairs (a, b) are consecutive (class 0), in the others b comes from elsewhere (1),
-    as it also does where a document has only one sentence left
+    half of the pairs (a, b) are consecutive (class 0), in the others b is from another document
+    (class 1), as it also is where a document has only one sentence left
 
-Words that stay, or are replaced by others, force the encoder to keep a vector of every word: it
-cannot know which ones will be asked for. Exactly round(0.15 n) of a row's n words are chosen, one
-at least. Chosen anew whenever it is called (dynamic, Liu et al. 2019), so that a text looks
-different in every epoch; the draws follow from the generator, or from torch's own, which a
-training loop seeds at every step.
+Since some chosen words stay or are replaced by others, the encoder must represent every word: it
+cannot know which ones are predicted. Exactly round(0.15 n) of a row's n words are chosen, at least
+one. Every call draws new words (dynamic masking, Liu et al. 2019), so that a text is masked
+differently in every epoch. The draws come from the given generator, or from torch's default one,
+which the training loop seeds at every step.
 
 Devlin, Chang, Lee and Toutanova (2019), NAACL. Notes: J 6.5, footnote 11.
 """
@@ -26,75 +26,88 @@ from chainrule.errors import InputError
 
 
 @dataclass(frozen=True)
-class Scheme:
-    """How words are hidden; the first `special` tokens are no words: [PAD], [CLS], [MASK] …"""
+class MaskingScheme:
+    """How words are masked.
 
-    symbols: int
-    mask: int
-    special: int
-    share: float = 0.15
+    Args:
+        vocab_size: Number of tokens.
+        mask_token: The token [MASK].
+        num_special: The first tokens, which are not words: [PAD], [CLS], [MASK], …
+        mask_rate: Fraction of the words that are chosen.
+        masked: Fraction of the chosen words that become [MASK].
+        random: Fraction of the chosen words that are replaced by a random word.
+    """
+
+    vocab_size: int
+    mask_token: int
+    num_special: int
+    mask_rate: float = 0.15
     masked: float = 0.8
     random: float = 0.1
 
     def __post_init__(self) -> None:
-        if not 0 <= self.mask < self.special < self.symbols:
+        if not 0 <= self.mask_token < self.num_special < self.vocab_size:
             raise InputError(
-                f"expected the mask {self.mask} among the first {self.special} tokens, and words "
-                f"behind them, of {self.symbols}"
+                "expected 0 ≤ mask_token < num_special < vocab_size, got "
+                f"{self.mask_token}, {self.num_special} and {self.vocab_size}"
             )
-        if not 0 < self.share <= 1 or min(self.masked, self.random) < 0:
-            raise InputError(f"expected shares from 0 to 1, got {self}")
-        if self.masked + self.random > 1:
-            raise InputError(f"expected masked and random words to be at most all, got {self}")
+        if not 0 < self.mask_rate <= 1:
+            raise InputError(f"mask_rate must be above 0 and at most 1, got {self.mask_rate}")
+        if min(self.masked, self.random) < 0 or self.masked + self.random > 1:
+            raise InputError(
+                "masked and random must be at least 0 and their sum at most 1, got "
+                f"{self.masked} and {self.random}"
+            )
 
 
-class Hidden(NamedTuple):
-    """Tokens with words hidden, where they were chosen, which they were, and which entries count.
+class MaskedTokens(NamedTuple):
+    """Masked tokens, the positions of the chosen words, these words, and which entries are valid.
 
-    Rows with fewer words than others are filled up with entries that do not count.
+    Rows with fewer chosen words than others are padded with entries that are not valid.
     """
 
     tokens: Int[Tensor, "batch steps"]
-    places: Int[Tensor, "batch chosen"]
-    words: Int[Tensor, "batch chosen"]
-    counts: Bool[Tensor, "batch chosen"]
+    positions: Int[Tensor, "batch chosen"]
+    targets: Int[Tensor, "batch chosen"]
+    valid: Bool[Tensor, "batch chosen"]
 
 
-def hide(
-    tokens: Int[Tensor, "batch steps"], scheme: Scheme, generator: torch.Generator | None = None
-) -> Hidden:
-    """Choose 15 % of the words of each row, and hide them by 80 / 10 / 10."""
-    is_word = tokens >= scheme.special
+def mask_tokens(
+    tokens: Int[Tensor, "batch steps"],
+    scheme: MaskingScheme,
+    generator: torch.Generator | None = None,
+) -> MaskedTokens:
+    """Choose 15 % of the words of each row, and mask them by 80 / 10 / 10."""
+    is_word = tokens >= scheme.num_special
     number = is_word.sum(1)
-    chosen = (scheme.share * number.double()).round().long().clamp(min=1).minimum(number)
+    chosen = (scheme.mask_rate * number.double()).round().long().clamp(min=1).minimum(number)
     most = max(1, int(chosen.max()))
-    lot = drawn(tokens, generator).masked_fill(~is_word, 2.0)  # words first, in random order
-    places = lot.argsort(dim=1, stable=True)[:, :most]
-    counts = torch.arange(most, device=tokens.device) < chosen[:, None]
-    words = tokens.gather(1, places)
-    fate = drawn(words, generator)
-    other = torch.randint(
-        scheme.special, scheme.symbols, words.shape, generator=generator, device=words.device
-    ).to(words.dtype)
-    new = torch.where(fate < scheme.masked, scheme.mask, words)
-    swapped = (fate >= scheme.masked) & (fate < scheme.masked + scheme.random)
-    new = torch.where(counts, torch.where(swapped, other, new), words)
-    return Hidden(tokens.scatter(1, places, new), places, words, counts)
+    order = uniform(tokens, generator).masked_fill(~is_word, 2.0)  # words first, in random order
+    positions = order.argsort(dim=1, stable=True)[:, :most]
+    valid = torch.arange(most, device=tokens.device) < chosen[:, None]
+    targets = tokens.gather(1, positions)
+    u = uniform(targets, generator)
+    first, last = scheme.num_special, scheme.vocab_size
+    other = torch.randint(first, last, u.shape, generator=generator, device=u.device)
+    new = torch.where(u < scheme.masked, scheme.mask_token, targets)
+    replaced = (u >= scheme.masked) & (u < scheme.masked + scheme.random)
+    new = torch.where(valid, torch.where(replaced, other.to(targets.dtype), new), targets)
+    return MaskedTokens(tokens.scatter(1, positions, new), positions, targets, valid)
 
 
-def drawn(like: Tensor, generator: torch.Generator | None) -> Tensor:
-    """Uniform numbers of that shape; float64, so that ties do not happen."""
+def uniform(like: Tensor, generator: torch.Generator | None) -> Tensor:
+    """Uniform numbers of the same shape; in float64, where ties do not occur."""
     return torch.rand(like.shape, generator=generator, device=like.device, dtype=torch.float64)
 
 
-def hidden_words(
-    logits: Float[Tensor, "batch chosen symbols"],
-    words: Int[Tensor, "batch chosen"],
-    counts: Bool[Tensor, "batch chosen"],
+def masked_lm_loss(
+    logits: Float[Tensor, "batch chosen vocab_size"],
+    targets: Int[Tensor, "batch chosen"],
+    valid: Bool[Tensor, "batch chosen"],
 ) -> Float[Tensor, " batch"]:
-    """-log p of the hidden words, their mean for each row; zero for a row without any."""
-    log_p = logits.log_softmax(-1).gather(2, words[:, :, None])[:, :, 0]
-    return -(log_p * counts).sum(1) / counts.sum(1).clamp_min(1)
+    """Mean of -log p over the chosen words of each row; 0 for a row without any."""
+    log_p = logits.log_softmax(-1).gather(2, targets[:, :, None])[:, :, 0]
+    return -(log_p * valid).sum(1) / valid.sum(1).clamp_min(1)
 
 
 class Pair(NamedTuple):
@@ -106,20 +119,20 @@ class Pair(NamedTuple):
 
 
 def sentence_pairs(
-    documents: Sequence[Sequence[Sequence[int]]], longest: int, seed: int
+    documents: Sequence[Sequence[Sequence[int]]], max_length: int, seed: int
 ) -> list[Pair]:
-    """Pairs of at most `longest` tokens together, from documents of sentences of tokens.
+    """Pairs of at most `max_length` tokens in all, from documents of sentences of tokens.
 
-    Sentences of a document are collected until they fill a pair, then cut in two at a random
-    sentence. In half of the pairs the second text is taken from another document, and the
-    sentences it takes the place of are used again.
+    Sentences of a document are collected until they fill a pair, then divided at a random sentence.
+    In half of the pairs the second text is from another document, and the sentences it replaces are
+    used again.
     """
     full = [[list(sentence) for sentence in document if sentence] for document in documents]
     full = [document for document in full if document]
-    if len(full) < 2 or longest < 2:
+    if len(full) < 2 or max_length < 2:
         raise InputError(
-            "expected two documents or more with sentences in them, and room for two tokens, got "
-            f"{len(full)} and {longest}"
+            "expected at least two documents with sentences and max_length of at least 2, got "
+            f"{len(full)} documents and {max_length}"
         )
     draw = np.random.default_rng(seed)
     pairs = []
@@ -127,41 +140,43 @@ def sentence_pairs(
         start = 0
         while start < len(document):
             end, size = start, 0
-            while end < len(document) and (end == start or size < longest):
+            while end < len(document) and (end == start or size < max_length):
                 size += len(document[end])
                 end += 1
             cut = int(draw.integers(start + 1, end)) if end - start > 1 else end
-            first, rest = joined(document[start:cut]), joined(document[cut:end])
+            first, rest = concatenate(document[start:cut]), concatenate(document[cut:end])
             follows = bool(rest) and draw.random() < 0.5
             if not follows:
                 other = full[(number + int(draw.integers(1, len(full)))) % len(full)]
-                rest = joined(other[int(draw.integers(len(other))) :])
-            pairs.append(trimmed(first, rest, longest, int(not follows)))
+                rest = concatenate(other[int(draw.integers(len(other))) :])
+            pairs.append(truncate_pair(first, rest, max_length, int(not follows)))
             start = end if follows else cut
     return pairs
 
 
-def joined(sentences: Sequence[Sequence[int]]) -> list[int]:
+def concatenate(sentences: Sequence[Sequence[int]]) -> list[int]:
     return [token for sentence in sentences for token in sentence]
 
 
-def trimmed(first: list[int], second: list[int], longest: int, label: int) -> Pair:
-    """Both cut at their ends, the longer one more, until they fit."""
-    half = longest // 2
-    for_first = min(len(first), max(half, longest - len(second)))
-    return Pair(first[:for_first], second[: longest - for_first], label)
+def truncate_pair(first: list[int], second: list[int], max_length: int, label: int) -> Pair:
+    """Both texts cut at their ends, the longer one more, to `max_length` tokens in all."""
+    half = max_length // 2
+    for_first = min(len(first), max(half, max_length - len(second)))
+    return Pair(first[:for_first], second[: max_length - for_first], label)
 
 
-def packed(
-    pairs: Sequence[Pair], longest: int, cls: int, sep: int, padding: int = 0
+def pack_pairs(
+    pairs: Sequence[Pair], max_length: int, cls: int, sep: int, padding: int = 0
 ) -> tuple[Int[Tensor, "n steps"], Int[Tensor, "n steps"], Int[Tensor, " n"]]:
-    """[CLS] a … [SEP] b … [SEP], segments 0 and 1, and the labels; rows of longest + 3 tokens."""
-    tokens = np.full((len(pairs), longest + 3), padding, np.int64)
+    """Rows [CLS] a … [SEP] b … [SEP] of max_length + 3 tokens, segments 0 and 1, and labels."""
+    tokens = np.full((len(pairs), max_length + 3), padding, np.int64)
     segments = np.zeros_like(tokens)
     for row, (a, b, _) in enumerate(pairs):
         text = [cls, *a, sep, *b, sep]
-        if len(text) > longest + 3:
-            raise InputError(f"a pair of {len(a) + len(b)} tokens is longer than {longest}")
+        if len(text) > max_length + 3:
+            raise InputError(
+                f"a pair has {len(a) + len(b)} tokens, more than max_length {max_length}"
+            )
         tokens[row, : len(text)] = text
         segments[row, len(a) + 2 : len(text)] = 1
     labels = torch.tensor([pair.label for pair in pairs], dtype=torch.long)

@@ -1,4 +1,4 @@
-"""Optimizers by name or by object: torch's own, fused into one pass over the memory where they can.
+"""Optimizers by name, class or factory: torch's own, in their fused form where there is one.
 
     gd, sgd               θ ← θ - η g                       g of all examples, or of a batch
     momentum, heavy-ball  v ← β v + g,  θ ← θ - η v         β = 0.9; Polyak (1964)
@@ -13,8 +13,8 @@ At a constant rate the momentum form is J 3.3's heavy ball, θ_{t+1} = θ_t - η
 under a constant gradient its step grows to η Σ_{k≥0} βᵏ = η / (1 - β) (J starts the sum at k = 1,
 A 1.17 has no momentum term). Nesterov's is torch's, whose θ is J's look-ahead point χ.
 
-Weight decay μ acts on weight matrices only: biases and norms stay free. It adds μ θ, the gradient
-of ½ μ ‖θ‖², to g (J 8.2 prints it with the sign turned); adamw and lion decouple it.
+Weight decay μ acts on weights only (`penalties.penalized_parameters`). It adds μ θ, the gradient of
+½ μ ‖θ‖², to g (J 8.2 prints it with the sign turned); adamw and lion decouple it.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -26,8 +26,9 @@ from torch import nn
 from torch.optim import Optimizer
 
 from chainrule.errors import InputError
-from chainrule.learning.fused_adam import QuickAdam, QuickAdamW
+from chainrule.learning.fused_adam import FusedAdam, FusedAdamW
 from chainrule.learning.lion import Lion
+from chainrule.learning.penalties import penalized_parameters
 from chainrule.registry import unknown
 
 Maker = Callable[..., Optimizer]
@@ -45,48 +46,73 @@ OPTIMIZERS: Mapping[str, Maker] = {
     "adamw": partial(torch.optim.AdamW, fused=True),
     "lion": Lion,
 }
-ON_CPU: Mapping[str, Maker] = {
+CPU_OPTIMIZERS: Mapping[str, Maker] = {
     **OPTIMIZERS,
     "adagrad": partial(torch.optim.Adagrad, fused=True),
-    "adam": QuickAdam,
-    "adamw": QuickAdamW,
+    "adam": FusedAdam,
+    "adamw": FusedAdamW,
 }
 
 
 def optimizer(
     name: str | Maker,
-    parameters: Iterable[nn.Parameter],
+    parameters: nn.Module | Iterable[nn.Parameter],
     learning_rate: float,
     weight_decay: float = 0.0,
     **options: Any,
 ) -> Optimizer:
-    """The optimizer over the parameters that want a gradient.
+    """An optimizer over the trainable parameters.
 
-    name: one of the table, a class of torch.optim or like it, or a function of parameter groups.
-    The groups carry rate and decay, which therefore win over those that such a function sets.
-    options: further settings of the optimizer, such as momentum=0.95 or betas=(0.9, 0.95).
+    Args:
+        name: A key of `OPTIMIZERS`, a class such as `torch.optim.NAdam`, or a factory
+            `parameter groups -> Optimizer`, whose own rate and decay yield to the two below.
+        parameters: A model, whose weights decay by their role, or bare parameters, of which those
+            with two or more axes decay.
+        learning_rate: Step size η.
+        weight_decay: μ.
+        **options: Further arguments of the optimizer, such as momentum=0.95 or betas=(0.9, 0.95).
     """
-    parameters = [p for p in parameters if p.requires_grad]
-    decaying = groups(parameters, weight_decay)
+    check_optimizer(name)
+    groups = parameter_groups(parameters, weight_decay)
     if isinstance(name, str):
-        on_cpu = all(p.device.type == "cpu" for p in parameters)
-        return named(name, on_cpu)(decaying, lr=learning_rate, **options)
+        on_cpu = all(p.device.type == "cpu" for group in groups for p in group["params"])
+        return (CPU_OPTIMIZERS if on_cpu else OPTIMIZERS)[name](groups, lr=learning_rate, **options)
     if isinstance(name, type):
-        return name(decaying, lr=learning_rate, **options)
-    return name([{**group, "lr": learning_rate} for group in decaying], **options)
+        made = name(groups, lr=learning_rate, **options)
+    else:
+        made = name([{**group, "lr": learning_rate} for group in groups], **options)
+    if not isinstance(made, Optimizer):
+        raise InputError(
+            f"expected the optimizer factory to return an optimizer, got {type(made).__name__}"
+        )
+    if weight_decay and "weight_decay" not in made.defaults:
+        raise InputError(f"{type(made).__name__} has no weight decay; set weight_decay to 0")
+    return made
 
 
-def named(name: str, on_cpu: bool = True) -> Maker:
-    """The table's entry; the CPU has kernels of its own."""
-    if name not in OPTIMIZERS:
-        raise InputError(unknown("optimizer", name, list(OPTIMIZERS)))
-    return (ON_CPU if on_cpu else OPTIMIZERS)[name]
+def check_optimizer(name: object) -> None:
+    """A key of `OPTIMIZERS`, a class or a factory."""
+    if isinstance(name, str):
+        if name not in OPTIMIZERS:
+            raise InputError(unknown("optimizer", name, list(OPTIMIZERS)))
+    elif not callable(name):
+        raise InputError(
+            "optimizer must be a name, a class of torch.optim or a factory that returns an "
+            f"optimizer, got {name!r}"
+        )
 
 
-def groups(parameters: Iterable[nn.Parameter], weight_decay: float) -> list[dict[str, Any]]:
-    """Matrices, which decay, and vectors (biases, norms), which do not."""
-    parameters = list(parameters)
-    matrices = [p for p in parameters if p.ndim > 1]
-    vectors = [p for p in parameters if p.ndim <= 1]
-    both = [(matrices, weight_decay), (vectors, 0.0)]
+def parameter_groups(
+    parameters: nn.Module | Iterable[nn.Parameter], weight_decay: float
+) -> list[dict[str, Any]]:
+    """The weights, which decay, and all other trainable parameters, which do not."""
+    if isinstance(parameters, nn.Module):
+        trainable = [p for p in parameters.parameters() if p.requires_grad]
+        decays = set(penalized_parameters(parameters))
+    else:
+        trainable = [p for p in parameters if p.requires_grad]
+        decays = {p for p in trainable if p.ndim > 1}
+    weights = [p for p in trainable if p in decays]
+    others = [p for p in trainable if p not in decays]
+    both = [(weights, weight_decay), (others, 0.0)]
     return [{"params": group, "weight_decay": decay} for group, decay in both if group]

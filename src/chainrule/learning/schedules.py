@@ -4,12 +4,12 @@
     step             η / 10 from half of the steps on, η / 100 from three quarters on
     exponential      η γ^(t/T),                    γ = 0.01
     cosine           η ½ (1 + cos π t/T)
-    warm-up          up from η/100 over the first 5 % of the steps in a straight line, then η
-    warm-up-cosine   the same, then down to 0 by cosine
-    inverse-sqrt     up in a straight line over the first 4 %, then η √(0.04 T/t): the transformer's
-    one-cycle        up from η/25 over the first 30 %, then down to η/10⁴, both by cosine
+    warm-up          linearly up from η/100 over the first 5 % of the steps, then η
+    warm-up-cosine   the same, then down to 0 along a cosine
+    inverse-sqrt     linearly up over the first 4 %, then η √(0.04 T/t), as for the transformer
+    one-cycle        up from η/25 over the first 30 %, then down to η/10⁴, both along a cosine
 
-Each returns the factor on η, a function of t/T alone, so a resumed run needs no state for it.
+Each returns the factor of η as a function of t/T, so a resumed run needs no state for it.
 He et al. (2016), Loshchilov and Hutter (2017), Vaswani et al. (2017), Smith and Topin (2018).
 Notes: L "Gradient descent".
 """
@@ -44,12 +44,12 @@ def cosine(progress: float) -> float:
 
 
 def warm_up(progress: float, rise: float = 0.05, start: float = 0.01) -> float:
-    """From `start` up to 1 at `rise` in a straight line, then 1."""
+    """Linearly from `start` up to 1 at `rise`, then 1."""
     return min(1.0, start + (1 - start) * progress / rise)
 
 
 def warm_up_cosine(progress: float, rise: float = 0.05, start: float = 0.01) -> float:
-    """Warm-up, then ½ (1 + cos π s) with s the share of the remaining steps."""
+    """Warm-up, then ½ (1 + cos π s) with s the fraction of the remaining steps."""
     if progress < rise:
         return warm_up(progress, rise, start)
     return cosine((progress - rise) / (1 - rise))
@@ -82,7 +82,7 @@ SCHEDULES: Mapping[str, Schedule] = {
 
 
 def schedule(name: str) -> Schedule:
-    """The schedule of that name."""
+    """The schedule called `name`."""
     if name not in SCHEDULES:
         raise InputError(unknown("schedule", name, list(SCHEDULES)))
     return SCHEDULES[name]

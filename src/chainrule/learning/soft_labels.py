@@ -2,8 +2,8 @@
 
     e_y ↦ Π_y,     ℓ = -Σ_k Π_yk log softmax(f)_k
 
-Π_yk is the probability that an example labeled y is a k: row y sums to one (J writes Π e_y, the
-columns). Uniform smoothing is Π = (1 - ε) I + ε/K 11ᵀ. Szegedy et al. (2016). Notes: J 8.8.
+Π_yk is the probability that an example labeled y is of class k: row y sums to one (J writes Π e_y,
+the columns). Uniform smoothing is Π = (1 - ε) I + ε/K 11ᵀ. Szegedy et al. (2016). Notes: J 8.8.
 """
 
 import torch
@@ -17,13 +17,15 @@ from chainrule.learning.losses import Loss
 
 def confusion_smoothing(confusion: Float[Tensor, "classes classes"]) -> Loss:
     """The loss -Σ_k Π_yk log softmax(f)_k, one value per example."""
-    Pi = checked(confusion)
+    Pi = check_confusion(confusion)
 
     def loss(
         output: Float[Tensor, "batch classes"], y: Int[Tensor, " batch"]
     ) -> Float[Tensor, " batch"]:
         if output.shape[1] != len(Pi):
-            raise InputError(f"Π is of {len(Pi)} classes, the outputs are of {output.shape[1]}")
+            raise InputError(
+                f"confusion has {len(Pi)} classes but the model {output.shape[1]} outputs"
+            )
         return soft_cross_entropy(output, Pi.to(output)[y])
 
     return loss
@@ -31,7 +33,7 @@ def confusion_smoothing(confusion: Float[Tensor, "classes classes"]) -> Loss:
 
 def label_smoothing(smoothing: float) -> Loss:
     """The loss (1 - ε) (-log softmax(f)_y) + ε/K Σ_k -log softmax(f)_k, one value per example."""
-    check_share(smoothing)
+    check_smoothing(smoothing)
 
     def loss(
         output: Float[Tensor, "batch classes"], y: Int[Tensor, " batch"]
@@ -43,7 +45,7 @@ def label_smoothing(smoothing: float) -> Loss:
 
 def uniform_confusion(classes: int, smoothing: float) -> Float[Tensor, "classes classes"]:
     """Π = (1 - ε) I + ε/K 11ᵀ."""
-    check_share(smoothing)
+    check_smoothing(smoothing)
     return (1 - smoothing) * torch.eye(classes) + smoothing / classes
 
 
@@ -54,20 +56,22 @@ def soft_cross_entropy(
     return F.cross_entropy(output, p, reduction="none")
 
 
-def checked(confusion: Tensor) -> Tensor:
-    """Π itself, if its rows are distributions."""
+def check_confusion(confusion: Tensor) -> Tensor:
+    """Π, whose rows must be distributions."""
     Pi = confusion.detach()
     if Pi.ndim != 2 or Pi.shape[0] != Pi.shape[1]:
-        raise InputError(f"expected a square matrix Π, one row per class, got {tuple(Pi.shape)}")
+        raise InputError(
+            f"confusion must be a square matrix, one row per class, got {tuple(Pi.shape)}"
+        )
     sums = Pi.sum(1)
     if (Pi < 0).any() or not torch.allclose(sums, torch.ones_like(sums), atol=1e-4):
         raise InputError(
-            "expected every row of Π to be a distribution: no entry below 0, sum 1; got sums from "
-            f"{sums.min():.4g} to {sums.max():.4g} and a least entry of {Pi.min():.4g}"
+            "every row of confusion must be a distribution; got sums from "
+            f"{sums.min():.4g} to {sums.max():.4g} and a smallest entry of {Pi.min():.4g}"
         )
     return Pi
 
 
-def check_share(smoothing: float) -> None:
+def check_smoothing(smoothing: float) -> None:
     if not 0 <= smoothing <= 1:
-        raise InputError(f"expected a smoothing between 0 and 1, got {smoothing}")
+        raise InputError(f"smoothing must be between 0 and 1, got {smoothing}")

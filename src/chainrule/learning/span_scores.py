@@ -1,9 +1,9 @@
-"""How SQuAD judges an answer: by its words, without case, marks and articles.
+"""SQuAD's scores of an answer: by its words, ignoring case, punctuation and articles.
 
-    exact   1 if the words are those of a right answer, else 0
-    F1      2 p r / (p + r),  p and r the shares of the words in common among those found and true
+    exact   1 if the words equal those of a correct answer, else 0
+    F1      2 p r / (p + r),  p and r: fraction of the predicted and of the correct words in common
 
-Each against all right answers, of which the best counts.
+A question may have several correct answers, of which the best match counts.
 Rajpurkar, Zhang, Lopyrev and Liang (2016), EMNLP.
 """
 
@@ -16,43 +16,44 @@ from statistics import fmean
 from chainrule.errors import InputError
 
 ARTICLES = re.compile(r"\b(a|an|the)\b")
-MARKS = str.maketrans("", "", string.punctuation)
+PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 Score = Callable[[list[str], list[str]], float]
 
 
-def plain(text: str) -> list[str]:
-    """Lower-case words without marks and articles."""
-    return ARTICLES.sub(" ", text.lower().translate(MARKS)).split()
+def normalize_answer(text: str) -> list[str]:
+    """Lower-case words without punctuation and articles."""
+    return ARTICLES.sub(" ", text.lower().translate(PUNCTUATION)).split()
 
 
-def same(found: list[str], true: list[str]) -> float:
+def words_equal(found: list[str], true: list[str]) -> float:
     return float(found == true)
 
 
-def overlap(found: list[str], true: list[str]) -> float:
-    """2 p r / (p + r), and 0 where no word is common."""
+def words_f1(found: list[str], true: list[str]) -> float:
+    """2 p r / (p + r), or 0 if no word is common."""
     common = (Counter(found) & Counter(true)).total()
     return 2 * common / (len(found) + len(true)) if common else 0.0
 
 
 def exact_match(found: Sequence[str], answers: Sequence[Sequence[str]]) -> float:
-    """Mean over the questions."""
-    return scored(found, answers, same)
+    """Fraction of the questions with an exact match."""
+    return mean_best(found, answers, words_equal)
 
 
 def token_f1(found: Sequence[str], answers: Sequence[Sequence[str]]) -> float:
-    """Mean over the questions."""
-    return scored(found, answers, overlap)
+    """Mean F1 over the questions."""
+    return mean_best(found, answers, words_f1)
 
 
-def scored(found: Sequence[str], answers: Sequence[Sequence[str]], score: Score) -> float:
+def mean_best(found: Sequence[str], answers: Sequence[Sequence[str]], score: Score) -> float:
+    """Mean over the questions of the best score against any correct answer."""
     if len(found) != len(answers) or not found or not all(answers):
         raise InputError(
-            f"expected right answers to each of the answers found, got {len(answers)} for "
-            f"{len(found)}"
+            "expected at least one correct answer for every prediction, got answers for "
+            f"{len(answers)} questions and {len(found)} predictions"
         )
     return fmean(
-        max(score(plain(one), plain(true)) for true in right)
+        max(score(normalize_answer(one), normalize_answer(true)) for true in right)
         for one, right in zip(found, answers, strict=True)
     )

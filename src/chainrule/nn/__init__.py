@@ -1,1 +1,1 @@
-"""Parts that two or more models share: activations, initial weights, dropout, norms, regions."""
+"""Layers and functions shared by two or more models."""

@@ -1,6 +1,6 @@
 """Activation functions, by name.
 
-    step         1 if z > 0, else 0        gradient 0 everywhere: nothing to descend
+    step         1 if z > 0, else 0        gradient 0 almost everywhere
     identity     z
     sigmoid      1 / (1 + e⁻ᶻ)             saturates: gradient → 0 for large |z|
     tanh         2 σ(2z) - 1               saturates too
@@ -25,7 +25,7 @@ Activation = Callable[[Tensor], Tensor]
 
 
 def step(z: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
-    """1 if z > 0, else 0; autograd sees its derivative, zero."""
+    """1 if z > 0, else 0; its gradient is zero."""
     return z.sign().clamp(min=0)
 
 

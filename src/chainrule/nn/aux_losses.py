@@ -1,10 +1,10 @@
-"""What a layer adds to the loss beside the model's output, such as a penalty on what it computed.
+"""Auxiliary losses: terms that a layer adds to the training loss, such as a penalty on its output.
 
     loss of an example  =  ℓ(f(x), y) + Σ of the terms that layers added for x
 
-A training step listens while the model runs; at other times `add_to_loss` does nothing, so the
-losses of the validation and test splits are free of such terms. Networks that are trained many at
-once run under vmap, where nobody can listen.
+A training step collects the terms while the model runs. Otherwise `add_to_loss` does nothing, so
+validation and test losses are free of them. Models trained many at once run under vmap, where the
+terms cannot be collected.
 """
 
 from collections.abc import Iterator
@@ -21,20 +21,20 @@ TERMS: ContextVar[list[Tensor] | None] = ContextVar("TERMS", default=None)
 
 
 def add_to_loss(term: Float[Tensor, " batch"]) -> None:
-    """One value per example, heard by the training step that runs the model, if one does."""
+    """Add one value per example to the loss of the training step that runs the model, if any."""
     terms = TERMS.get()
     if terms is not None:
         terms.append(term)
     elif torch._C._functorch.is_batchedtensor(term):
         raise InputError(
-            "a layer adds a term of its own to the loss, which networks trained many at once "
-            "cannot do; train the members one by one"
+            "a layer adds an auxiliary loss, which models trained many at once cannot collect; "
+            "train the members one by one"
         )
 
 
 @contextmanager
-def listening() -> Iterator[list[Tensor]]:
-    """The terms that are added meanwhile."""
+def collect_aux_losses() -> Iterator[list[Tensor]]:
+    """The terms added inside the `with` block."""
     terms: list[Tensor] = []
     token = TERMS.set(terms)
     try:

@@ -1,4 +1,4 @@
-"""A large batch in pieces, for models that would need too much memory for all of it at once."""
+"""Evaluating a large batch in chunks, for models that would need too much memory for all of it."""
 
 from collections.abc import Callable
 
@@ -6,8 +6,8 @@ import torch
 from torch import Tensor
 
 
-def in_pieces(f: Callable[[Tensor], Tensor], x: Tensor, size: int, training: bool) -> Tensor:
-    """f of x; in evaluation of so many examples at a time, which then do not see each other."""
-    if training or len(x) <= size:
+def chunked(f: Callable[[Tensor], Tensor], x: Tensor, chunk_size: int, training: bool) -> Tensor:
+    """f(x); outside of training in chunks of `chunk_size` examples, independent of each other."""
+    if training or len(x) <= chunk_size:
         return f(x)
-    return torch.cat([f(part) for part in x.split(size)])
+    return torch.cat([f(chunk) for chunk in x.split(chunk_size)])

@@ -1,6 +1,6 @@
 """Convolution and cross-correlation written out: as sums, matrices and Fourier products.
 
-    (f ∗ h)[u] = Σ_t h[t] f[u - t]      convolution: commutes, and with shifts too
+    (f ∗ h)[u] = Σ_t h[t] f[u - t]      convolution: commutes, also with shifts
     (h ⋆ f)[u] = Σ_t h[t] f[u + t]      cross-correlation: what networks call convolution
     ℱ(f ∗ h)   = ℱf · ℱh
 
@@ -9,14 +9,14 @@ For signals of n and kernels of m entries along each axis, in one dimension, two
     full       every u where f and h overlap: n + m - 1 entries
     valid      every u where h lies inside f: n - m + 1 entries
     same       the n entries in the middle of full
-    circular   f goes on periodically: n entries
+    circular   f is continued periodically: n entries
 
 f ∗ h is linear in f, with the Toeplitz matrix H[u, s] = h[u - s], circulant in the circular mode.
 In two dimensions that is a Toeplitz matrix of Toeplitz blocks, Σ_a H(e_a) ⊗ H(h_a), h_a the rows.
 
-These are for reading and checking; models use torch's kernels. Notes: J 4.1 (which
-leaves the gradients open), L "Convolution: Mathematical Foundation", L "Finite Convolutions" (which
-writes ⋆ as ∗).
+Written for reading and checking; models use torch's kernels. Notes: J 4.1 (which leaves the
+gradients open), L "Convolution: Mathematical Foundation", L "Finite Convolutions" (which writes ⋆
+as ∗).
 """
 
 from collections.abc import Iterator
@@ -45,12 +45,12 @@ def convolution(f: Signal, h: Kernel, mode: str = "full") -> Result:
 
 
 def correlation(f: Signal, h: Kernel, mode: str = "full") -> Result:
-    """(h ⋆ f)[u] = Σ_t h[t] f[u + t]: convolution with the kernel turned round.
+    """(h ⋆ f)[u] = Σ_t h[t] f[u + t]: convolution with the flipped kernel.
 
     Its first u is 1 - m in full, 0 in valid and circular, -⌊m/2⌋ in same.
     """
-    turned = convolution(f, h.flip(axes(h)), mode)
-    return turned.roll([1 - m for m in h.shape], axes(h)) if mode == "circular" else turned
+    flipped = convolution(f, h.flip(axes(h)), mode)
+    return flipped.roll([1 - m for m in h.shape], axes(h)) if mode == "circular" else flipped
 
 
 def convolution_gradients(
@@ -58,8 +58,8 @@ def convolution_gradients(
 ) -> tuple[Signal, Kernel]:
     """∂ℓ/∂f = h ⋆ g  and  ∂ℓ/∂h = f ⋆ g, given g = ∂ℓ/∂(f ∗ h).
 
-    Σ_u g[u] (f ∗ h)[u] = Σ_{u,t} g[u] h[t] f[u - t], to be differentiated by f[s] and by h[t]. The
-    modes that leave out entries of full say that g is zero there.
+    Σ_u g[u] (f ∗ h)[u] = Σ_{u,t} g[u] h[t] f[u - t], differentiated by f[s] and by h[t]. In modes
+    that leave out entries of full, g is zero there.
     """
     check(f.shape, h.shape, mode)
     if mode == "circular":
@@ -73,15 +73,15 @@ def convolution_gradients(
 def correlation_gradients(
     f: Signal, h: Kernel, gradient: Result, mode: str = "full"
 ) -> tuple[Signal, Kernel]:
-    """∂ℓ/∂f = g ∗ h  and  ∂ℓ/∂h = g ⋆ f, by way of the kernel turned round."""
+    """∂ℓ/∂f = g ∗ h  and  ∂ℓ/∂h = g ⋆ f, from those of the flipped kernel."""
     if mode == "circular":
         gradient = gradient.roll([m - 1 for m in h.shape], axes(h))
-    by_signal, by_turned = convolution_gradients(f, h.flip(axes(h)), gradient, mode)
-    return by_signal, by_turned.flip(axes(h))
+    by_signal, by_flipped = convolution_gradients(f, h.flip(axes(h)), gradient, mode)
+    return by_signal, by_flipped.flip(axes(h))
 
 
 def by_fourier(f: Signal, h: Kernel, mode: str = "full") -> Result:
-    """f ∗ h = ℱ⁻¹(ℱf · ℱh), on n points for circular, else on the n + m - 1 that leave room."""
+    """f ∗ h = ℱ⁻¹(ℱf · ℱh), on n points if circular, else zero-padded to n + m - 1."""
     check(f.shape, h.shape, mode)
     size = f.shape if mode == "circular" else full_shape(f.shape, h.shape)
     result = torch.fft.irfftn(torch.fft.rfftn(f, size) * torch.fft.rfftn(h, size), size)
@@ -89,7 +89,7 @@ def by_fourier(f: Signal, h: Kernel, mode: str = "full") -> Result:
 
 
 def toeplitz(h: Float[Tensor, " m"], n: int, mode: str = "full") -> Float[Tensor, "outputs n"]:
-    """H with f ∗ h = H f: H[u, s] = h[u - s], and zero outside of h."""
+    """H with f ∗ h = H f: H[u, s] = h[u - s], zero outside of h."""
     check((n,), h.shape, mode)
     if mode == "circular":
         return circulant(F.pad(h, (0, n - len(h))))
@@ -100,7 +100,7 @@ def toeplitz(h: Float[Tensor, " m"], n: int, mode: str = "full") -> Float[Tensor
 
 
 def circulant(h: Float[Tensor, " n"]) -> Float[Tensor, "n n"]:
-    """H[u, s] = h[(u - s) mod n]; its eigenvectors are the waves e^{2πi ks/n}, its values ℱh."""
+    """H[u, s] = h[(u - s) mod n]; its eigenvectors are e^{2πi ks/n}, its eigenvalues ℱh."""
     s = torch.arange(len(h))
     return h[(s[:, None] - s) % len(h)]
 
@@ -145,21 +145,21 @@ def places(h: Tensor) -> Iterator[tuple[int, ...]]:
 
 
 def axes(f: Tensor) -> tuple[int, ...]:
-    """All of them."""
+    """All axes."""
     return tuple(range(f.ndim))
 
 
 def check(n: tuple[int, ...], m: tuple[int, ...], mode: str) -> None:
-    """The mode exists, and signal and kernel fit it."""
+    """Refuse unknown modes, and shapes that do not fit the mode."""
     if mode not in MODES:
-        raise InputError(f"there is no mode {mode!r}; choose one of {', '.join(MODES)}")
+        raise InputError(f"mode must be one of {', '.join(MODES)}, got {mode!r}")
     if len(n) != len(m) or not n or 0 in (*n, *m):
         raise InputError(
-            "expected a signal and a kernel with equally many axes and no empty one, got shapes "
+            "signal and kernel must have equally many axes, none of them empty, got shapes "
             f"{tuple(n)} and {tuple(m)}"
         )
     if mode in ("valid", "circular") and any(m_i > n_i for n_i, m_i in zip(n, m, strict=True)):
         raise InputError(
             f"a {mode} convolution needs a kernel no larger than the signal, got shapes "
-            f"{tuple(m)} and {tuple(n)}; take mode 'full' or 'same'"
+            f"{tuple(m)} and {tuple(n)}; use mode 'full' or 'same'"
         )

@@ -1,10 +1,10 @@
-"""Inverted dropout, four times faster than torch's on a CPU, and the ensemble that it trains.
+"""Inverted dropout, four times faster than torch's on a CPU, and Monte Carlo dropout.
 
     h̃ = m ⊙ h / p,    m_i ~ Bernoulli(p),    p = 1 - rate        so that E h̃ = h
     p(y | x) = E_m p(y | x, m) ≈ 1/S Σ_s p(y | x, m_s)            Monte Carlo with dropout on
 
-torch draws one random number per unit; here one draw of 64 bits serves four units. That rounds
-the keep probability p to a multiple of 2⁻¹⁶; the division uses the rounded p, so the mean is exact.
+torch draws one random number per unit; here one draw of 64 bits serves four units. This rounds the
+keep probability p to a multiple of 2⁻¹⁶; the division uses the rounded p, so the mean is exact.
 Srivastava et al. (2014), JMLR 15; Gal and Ghahramani (2016). Notes: J 8.4, L "Dropout",
 exercise 10.5.
 """
@@ -24,7 +24,7 @@ from chainrule.errors import InputError
 LEVELS = 2**16
 
 MASKS: ContextVar[Callable[[Tensor, float], Tensor] | None] = ContextVar("MASKS", default=None)
-"""Who gives the masks instead of `mask`; training many networks at once draws them beforehand."""
+"""Replaces `mask`: training many networks at once draws their masks beforehand."""
 
 
 class Prediction(NamedTuple):
@@ -56,7 +56,7 @@ def mask(h: Float[Tensor, "*shape"], rate: float) -> Float[Tensor, "*shape"]:
 
 
 def laid_out(drawn: Tensor, shape: torch.Size) -> Tensor:
-    """The draws in a shape; for images channels-last, as convolutions lay out their outputs."""
+    """The draws in a shape; images are in channels-last order, as convolutions store them."""
     if len(shape) != 4:
         return drawn.view(shape)
     batch, channels, height, width = shape
@@ -64,7 +64,7 @@ def laid_out(drawn: Tensor, shape: torch.Size) -> Tensor:
 
 
 def draws(number: int, generator: torch.Generator | None = None) -> Int16[Tensor, " number"]:
-    """Uniform numbers from -2¹⁵ to 2¹⁵ - 1, four to a draw of the generator."""
+    """Uniform integers from -2¹⁵ to 2¹⁵ - 1, four from each draw of the generator."""
     words = torch.empty((number + 3) // 4, dtype=torch.int64)
     return words.random_(-(2**63), None, generator=generator).view(torch.int16)[:number]
 
@@ -81,12 +81,12 @@ def monte_carlo(
     seed: int = 0,
     transform: Callable[[Tensor], Tensor] = lambda output: output,
 ) -> Prediction:
-    """1/S Σ_s t(f(x; m_s)) and the spread of its terms; for probabilities let t be the softmax.
+    """1/S Σ_s t(f(x; m_s)) and the spread of its terms; with t the softmax, of probabilities.
 
-    The model keeps its mode, and torch's generator its state.
+    The mode of the model and the state of torch's generator are restored.
     """
     if samples < 2:
-        raise InputError(f"expected at least 2 samples, to see a spread, got {samples}")
+        raise InputError(f"samples must be at least 2, got {samples}")
     devices = [x.device] if x.device.type == "cuda" else []
     with dropping(model), torch.no_grad(), torch.random.fork_rng(devices):
         torch.manual_seed(seed)
@@ -96,7 +96,7 @@ def monte_carlo(
 
 @contextmanager
 def dropping(model: nn.Module) -> Iterator[None]:
-    """Dropout on, batch normalization as in evaluation; afterwards every part as it was."""
+    """Dropout on and batch normalization off; afterwards each submodule returns to its own mode."""
     modes = [(part, part.training) for part in model.modules()]
     try:
         for part, _ in modes:

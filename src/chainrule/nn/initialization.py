@@ -3,11 +3,12 @@
     kaiming, kaiming-uniform   variance 2/n          half of the ReLUs are off; He et al. (2015)
     xavier, xavier-uniform     variance 2/(n + m)    Glorot and Bengio (2010)
     lecun, lecun-uniform       variance 1/n          Var (W x)_i = Var x_j; LeCun et al. (1998)
-    normal, uniform            variance 0.01²        whatever the size
+    normal, uniform            variance 0.01²        independent of n and m
     orthogonal                 all singular values 1 (J prints eigenvalues ±1); Saxe et al. (2013)
-    zero, constant             0, 0.1                every unit of a layer stays the same
+    zero, constant             0, 0.1                all units of a layer stay equal
 
-A uniform law of variance σ² lies in ±√3 σ. A convolution's n and m count its whole window.
+A uniform distribution of variance σ² has the range ±√3 σ. For a convolution, n and m include the
+kernel's pixels.
 Notes: J 8.1, A 1.3.2 (whose N(0, √(2/(n + m))) gives the standard deviation).
 """
 
@@ -39,7 +40,7 @@ INITIALIZATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 def initialize(layer: Layer, name: str) -> Layer:
-    """Draw the weight of a linear or convolutional layer by that scheme; its bias becomes zero."""
+    """Draw the weight of a linear or convolutional layer by the named scheme and zero its bias."""
     if name not in INITIALIZATIONS:
         known = ", ".join(INITIALIZATIONS)
         raise InputError(f"there is no initialization {name!r}; choose one of {known}")

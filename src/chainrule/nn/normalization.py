@@ -1,11 +1,11 @@
-"""Normalization written out: of a unit over the batch, of an example over its units, of weights.
+"""Normalization written out: over the batch, over the units of an example, and of weights.
 
-    batch    f̃ = μ + γ (f - E f) / √(Var f + ε)     E, Var of each unit over the batch; afterwards
-                                                     their running averages over training
+    batch    f̃ = μ + γ (f - E f) / √(Var f + ε)     E, Var of each unit over the batch, or their
+                                                     running averages in evaluation
     layer    the same                                E, Var of each example over its units
-    weight   w = γ v / ‖v‖                           length and direction learned apart
+    weight   w = γ v / ‖v‖                           length and direction learned separately
 
-Batch and layer normalization equal torch's, whose kernels the models use. Behind a linear map
+Batch and layer normalization equal torch's, whose kernels the models use. After a linear map,
 batch normalization is a weight normalization by ‖w‖_Σ, Σ = Cov x (J prints E xxᵀ, the same for
 E x = 0). Ioffe and Szegedy (2015), Ba et al. (2016), Salimans and Kingma (2016).
 Notes: J 8.5, J 8.6.
@@ -20,7 +20,15 @@ from chainrule.errors import InputError
 
 
 class BatchNorm(nn.Module):
-    """Each unit (axis 1) standardized over the batch and over what axes follow, then μ + γ f̄."""
+    """Each unit (axis 1) standardized over the batch and all further axes, then μ + γ f̄.
+
+        f̃ = μ + γ (f - E f) / √(Var f + ε)
+
+    Args:
+        units: Size of axis 1.
+        momentum: Weight ρ of a new batch in the running averages.
+        eps: ε.
+    """
 
     running_mean: Float[Tensor, " units"]
     running_var: Float[Tensor, " units"]
@@ -38,21 +46,28 @@ class BatchNorm(nn.Module):
         mean, variance = self.running_mean, self.running_var
         if self.training:
             mean, variance = unit_statistics(x)
-            self._remember(mean.detach(), variance.detach(), x.numel() // x.shape[1])
+            self._update_running(mean.detach(), variance.detach(), x.numel() // x.shape[1])
         mean, variance, gamma, mu = (
             t.view(-1, *[1] * (x.ndim - 2)) for t in (mean, variance, self.weight, self.bias)
         )
         return mu + gamma * standardized(x, mean, variance, self.eps)
 
     @torch.no_grad()
-    def _remember(self, mean: Tensor, variance: Tensor, number: int) -> None:
+    def _update_running(self, mean: Tensor, variance: Tensor, number: int) -> None:
         """r ← (1 - ρ) r + ρ s, with the unbiased variance N/(N - 1) Var."""
         self.running_mean.lerp_(mean, self.momentum)
         self.running_var.lerp_(variance * number / (number - 1), self.momentum)
 
 
 class LayerNorm(nn.Module):
-    """Each example standardized over its units (the last axis), then μ + γ f̄."""
+    """Each example standardized over its units (the last axis), then μ + γ f̄.
+
+        f̃ = μ + γ (f - E f) / √(Var f + ε)
+
+    Args:
+        units: Size of the last axis.
+        eps: ε.
+    """
 
     def __init__(self, units: int, eps: float = 1e-5):
         super().__init__()
@@ -67,7 +82,11 @@ class LayerNorm(nn.Module):
 
 
 class WeightNormLinear(nn.Module):
-    """x ↦ W x + b with rows w = γ v / ‖v‖, starting at the weights of a linear layer."""
+    """x ↦ W x + b with rows w = γ v / ‖v‖.
+
+    Args:
+        layer: Gives the initial W and b.
+    """
 
     def __init__(self, layer: nn.Linear):
         super().__init__()
@@ -75,7 +94,8 @@ class WeightNormLinear(nn.Module):
         length = v.norm(dim=1)
         if not length.all():
             raise InputError(
-                "weight normalization needs a direction: no row of weights may be zero"
+                "weight normalization needs rows of weights that are not zero; use another "
+                "initialization"
             )
         self.v = nn.Parameter(v.clone())
         self.gamma = nn.Parameter(length)
@@ -100,7 +120,9 @@ def unit_statistics(
 ) -> tuple[Float[Tensor, " units"], Float[Tensor, " units"]]:
     """Mean and mean square deviation of each unit over the batch."""
     if x.numel() == x.shape[1]:
-        raise InputError("batch normalization needs two values of each unit in training, got one")
+        raise InputError(
+            "batch normalization needs at least two values of each unit in training, got one"
+        )
     axes = [0, *range(2, x.ndim)]
     return x.mean(axes), x.var(axes, correction=0)
 

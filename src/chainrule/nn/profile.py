@@ -1,11 +1,11 @@
-"""What a network costs: parameters, multiply-adds and output shapes, layer by layer.
+"""The cost of a network: parameters, multiply-adds and output shapes, layer by layer.
 
     dense          (n + 1) m parameters           n m multiply-adds                     per example
     convolution    (c k² + 1) m parameters        c k² m multiply-adds for each of its output pixels
 
-Weights that are shared cost parameters once and multiply-adds at every pixel. The counts are taken
-from the operations of a forward pass, so they hold for any model; sums, norms and activations are
-not counted, as in the literature.
+Shared weights cost parameters once and multiply-adds at every pixel. The counts are taken from the
+operations of a forward pass, so they hold for any model; sums, norms and activations are not
+counted, as is usual in the literature.
 
     A 2.1: two hidden layers as wide as a color image, n = 256 · 256 · 3 = 196,608:
            n² + n² + n + n = 77,309,804,544 parameters          dense_parameters((n, n, n))
@@ -27,7 +27,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode, sdpa_flop_count
 
-LEFT_OUT: dict[Any, Callable[..., int]] = {
+FLOP_FORMULAS: dict[Any, Callable[..., int]] = {
     torch.ops.aten.mv: lambda matrix, vector, **_: 2 * matrix[0] * matrix[1],
     torch.ops.aten.dot: lambda one, other, **_: 2 * one[0],
     torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: lambda q, k, v, *_, **__: (
@@ -37,12 +37,12 @@ LEFT_OUT: dict[Any, Callable[..., int]] = {
         2 * x[0] * x[1] * W[0] * (W[1] + U[1])  # steps, examples, gates, inputs and units
     ),
 }
-"""What torch's counter leaves out: shapes ↦ multiplications and additions."""
+"""Operations that torch's counter does not know: shapes ↦ multiplications and additions."""
 
 
 @dataclass(frozen=True)
-class Layer:
-    """One layer's share of the costs; `output` and `multiply_adds` are those of one example."""
+class LayerProfile:
+    """The cost of one layer; `output` (a shape) and `multiply_adds` are those of one example."""
 
     name: str
     kind: str
@@ -51,16 +51,16 @@ class Layer:
     multiply_adds: int
 
 
-def count(model: nn.Module, batch: Tensor) -> list[Layer]:
-    """The layers that compute, in the order in which they are met; their costs sum to the model's.
+def profile(model: nn.Module, batch: Tensor) -> list[LayerProfile]:
+    """The layers that compute, in the order of their calls; their costs sum to the model's.
 
-    A part that is never called by itself (its weights are used by the part around it) counts there.
-    A model without parameters for an optimizer, such as a Hopfield network, counts its state.
+    A submodule that is never called itself counts towards the one around it, which uses its
+    weights. For a model without parameters, such as a Hopfield network, its buffers count.
     """
     outputs: dict[str, tuple[int, ...] | None] = {}
-    counter = FlopCounterMode(display=False, custom_mapping=LEFT_OUT)
-    with evaluating(model), noting(model, outputs), counter, torch.enable_grad():
-        model(batch)  # without gradients torch's counter trips over weights that are passed on
+    counter = FlopCounterMode(display=False, custom_mapping=FLOP_FORMULAS)
+    with evaluating(model), recorded_shapes(model, outputs), counter, torch.enable_grad():
+        model(batch)  # without gradients torch's counter fails on weights that are passed on
     flops = {name: sum(each.values()) for name, each in counter.get_flop_counts().items()}
     kind = type(model).__name__
     spent = {n: flops.get(f"{kind}.{n}" if n else kind, 0) // 2 // len(batch) for n in outputs}
@@ -76,7 +76,9 @@ def count(model: nn.Module, batch: Tensor) -> list[Layer]:
         part = model.get_submodule(name)
         works = name not in outer and not isinstance(part, nn.Identity)
         if works or own[name] or parameters[name]:
-            rows.append(Layer(name, type(part).__name__, output, parameters[name], own[name]))
+            rows.append(
+                LayerProfile(name, type(part).__name__, output, parameters[name], own[name])
+            )
     return rows
 
 
@@ -86,27 +88,27 @@ def parent(name: str) -> str:
 
 
 def called(name: str, outputs: Mapping[str, Any]) -> str:
-    """The nearest part around a name that was called: itself, the part that holds it, …"""
+    """The innermost submodule around a name, itself included, that was called."""
     return name if name in outputs else called(parent(name), outputs)
 
 
-def grouped(layers: Sequence[Layer], rows: int) -> list[Layer]:
-    """The finest table of at most that many rows: layers of one block become a row, if need be."""
+def merge_blocks(layers: Sequence[LayerProfile], max_rows: int) -> list[LayerProfile]:
+    """The most detailed table of at most `max_rows` rows, in which a block may be one row."""
     deepest = max((layer.name.count(".") for layer in layers), default=0)
     for depth in range(deepest + 1, 0, -1):
-        groups: dict[str, list[Layer]] = {}
+        groups: dict[str, list[LayerProfile]] = {}
         for layer in layers:
             groups.setdefault(".".join(layer.name.split(".")[:depth]), []).append(layer)
-        if len(groups) <= rows or depth == 1:
+        if len(groups) <= max_rows or depth == 1:
             break
     return [merged(name, group) for name, group in groups.items()] if layers else []
 
 
-def merged(name: str, group: Sequence[Layer]) -> Layer:
-    """The group as one layer, with the output of its last."""
+def merged(name: str, group: Sequence[LayerProfile]) -> LayerProfile:
+    """The group as one row, with the output of its last layer."""
     if len(group) == 1:
         return group[0]
-    return Layer(
+    return LayerProfile(
         name,
         f"{len(group)} layers",
         group[-1].output,
@@ -126,8 +128,8 @@ def convolution_parameters(channels: int, filters: int, kernel: int) -> int:
 
 
 @contextmanager
-def noting(model: nn.Module, outputs: dict[str, tuple[int, ...] | None]) -> Iterator[None]:
-    """Write down the shape of each part's output while the model runs, in order of the calls."""
+def recorded_shapes(model: nn.Module, outputs: dict[str, tuple[int, ...] | None]) -> Iterator[None]:
+    """Fill `outputs` with the shape of each submodule's output, in the order of the calls."""
     names = {part: name for name, part in model.named_modules()}
 
     def enter(part: nn.Module, arguments: tuple[Any, ...]) -> None:
@@ -148,7 +150,7 @@ def noting(model: nn.Module, outputs: dict[str, tuple[int, ...] | None]) -> Iter
 
 @contextmanager
 def evaluating(model: nn.Module) -> Iterator[None]:
-    """In evaluation mode; afterwards every part as it was."""
+    """The model in evaluation mode; afterwards each submodule returns to its own mode."""
     modes = [(part, part.training) for part in model.modules()]
     model.eval()
     try:

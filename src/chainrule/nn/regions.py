@@ -1,13 +1,13 @@
-"""The linear regions of ReLU networks, counted exactly.
+"""The linear regions of ReLU networks, enumerated exactly.
 
     pattern of x      κ = 1{W x + b > 0} ∈ {0, 1}ᵐ
     region of κ       {x | 1{W x + b > 0} = κ}                        an open convex polytope
     Zaslavsky         R(m) ≤ Σ_{i=0}^{min(n, m)} (m choose i)         equality in general position
     Montúfar          R(m, L) ≥ R(m) ⌊m/n⌋^{n(L-1)}                   for the best weights
 
-`layer_regions` walks through all of ℝⁿ for one layer; `plane_regions` cuts a square of a plane into
-the convex polygons on which a deep network is affine. Both work in double precision; what is
-thinner than a billionth (of the hyperplanes' distances, of the square) counts as empty.
+`layer_regions` covers all of ℝⁿ for one layer; `plane_regions` cuts a square of a plane into the
+convex polygons on which a deep network is affine. Both work in double precision; a region thinner
+than 10⁻⁹ (of the distance to the hyperplanes, or of the square) counts as empty.
 
 Zaslavsky (1975), Memoirs of the AMS 154; Montúfar et al. (2014), NeurIPS. Notes: J 2.5.
 """
@@ -30,7 +30,7 @@ THIN = 1e-9
 
 @dataclass(frozen=True)
 class LayerRegions:
-    """Every region of one layer: its pattern, and a point inside."""
+    """The pattern of every region of one layer, and a point inside it."""
 
     patterns: Bool[Tensor, "regions m"]
     points: Float[Tensor, "regions n"]
@@ -74,36 +74,36 @@ def pattern(
 
 
 def layer_regions(W: Float[Tensor, "m n"], b: Float[Tensor, " m"]) -> LayerRegions:
-    """All regions of one ReLU layer: hyperplane after hyperplane splits the regions it meets."""
+    """All regions of one ReLU layer: each hyperplane in turn splits the regions that it crosses."""
     W_, b_ = _double(W), _double(b)
     length = np.linalg.norm(W_, axis=1)
     scale = np.where(length > 0, length, 1)
-    # A unit without weights has no hyperplane: it is on or off everywhere.
+    # A unit with zero weights has no hyperplane: it is on or off everywhere.
     W_, b_ = W_ / scale[:, None], np.where(length > 0, b_ / scale, np.where(b_ > 0, 1, -1))
     regions = [(np.zeros(0), np.zeros(W_.shape[1]))]
     for i in range(1, len(b_) + 1):
-        regions = [piece for region in regions for piece in _split(*region, W_[:i], b_[:i])]
+        regions = [part for region in regions for part in _split(*region, W_[:i], b_[:i])]
     signs, points = map(np.stack, zip(*regions, strict=True))
     return LayerRegions(torch.from_numpy(signs > 0), torch.from_numpy(points))
 
 
 def _split(signs: ndarray, point: ndarray, W: ndarray, b: ndarray) -> list[tuple[ndarray, ndarray]]:
-    """The one or two pieces that the last hyperplane leaves of a region with a point inside.
+    """The one or two parts into which the last hyperplane splits a region with a point inside.
 
-    The side of the point needs no proof; a linear program looks for a point on the other.
+    The side of that point is not empty; a linear program looks for a point on the other side.
     """
     side = W[-1] @ point + b[-1]
-    pieces = []
+    parts = []
     for sign in (-1.0, 1.0):
         longer = np.append(signs, sign)
         inside = point if sign * side > THIN else _inside(longer, W, b)
         if inside is not None:
-            pieces.append((longer, inside))
-    return pieces
+            parts.append((longer, inside))
+    return parts
 
 
 def _inside(s: ndarray, W: ndarray, b: ndarray) -> ndarray | None:
-    """The x that maximizes the slack t ≤ 1 in s_j (w_jᵀ x + b_j) ≥ t, or None if it leaves none."""
+    """The x with the largest slack t ≤ 1 in s_j (w_jᵀ x + b_j) ≥ t, or None if there is none."""
     n = W.shape[1]
     result = linprog(
         c=[*np.zeros(n), -1.0],
@@ -113,8 +113,8 @@ def _inside(s: ndarray, W: ndarray, b: ndarray) -> ndarray | None:
         method="highs",
         options={"primal_feasibility_tolerance": THIN / 10},
     )
-    if result.status != 0:  # it always has a solution
-        raise RuntimeError(f"the linear program gave up: {result.message}")
+    if result.status != 0:  # a solution always exists
+        raise RuntimeError(f"the linear program failed: {result.message}")
     return result.x[:n] if result.x[n] > THIN else None
 
 
@@ -130,12 +130,12 @@ def plane_regions(
     """
     if layers[0].in_features != len(origin):
         raise InputError(
-            f"the plane lies in {len(origin)} dimensions but the network takes "
+            f"origin has {len(origin)} coordinates but the network takes "
             f"{layers[0].in_features} inputs; give origin and directions of that size"
         )
     square = radius * np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
     polygons, patterns = [square], np.zeros((1, 0), dtype=bool)
-    # The map of each region, u ↦ A (u, 1): at first the plane itself.
+    # The map of each region, u ↦ A (u, 1), which starts as the plane itself.
     A = np.column_stack([_double(directions).T, _double(origin)])[None]
     for layer in layers[:-1]:
         A = _affine(layer, A)
@@ -167,7 +167,7 @@ def _affine(layer: nn.Linear, A: ndarray) -> ndarray:
 def _cut(
     polygons: list[ndarray], lines: ndarray, thin: float
 ) -> tuple[list[ndarray], ndarray, ndarray]:
-    """Cut polygon r by the line l_rᵀ (u, 1) = 0: the pieces, their parents, where l is positive."""
+    """Cut polygon r by the line l_rᵀ (u, 1) = 0: the parts, their parents, where l is positive."""
     sizes = np.array([len(polygon) for polygon in polygons])
     starts = np.cumsum(sizes) - sizes
     corners, line = np.concatenate(polygons), np.repeat(lines, sizes, axis=0)
@@ -176,14 +176,14 @@ def _cut(
     low, high = np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)
     crossed = (low < -near) & (high > near)
 
-    pieces, parents, on = list(polygons), np.arange(len(polygons)), low + high > 0
+    parts, parents, on = list(polygons), np.arange(len(polygons)), low + high > 0
     for r in np.flatnonzero(crossed):
         z = values[starts[r] : starts[r] + sizes[r]]
-        pieces[r] = _half(polygons[r], z)
-        pieces.append(_half(polygons[r], -z))
+        parts[r] = _half(polygons[r], z)
+        parts.append(_half(polygons[r], -z))
     on[crossed] = True
     parents = np.concatenate([parents, np.flatnonzero(crossed)])
-    return pieces, parents, np.concatenate([on, np.zeros(crossed.sum(), dtype=bool)])
+    return parts, parents, np.concatenate([on, np.zeros(crossed.sum(), dtype=bool)])
 
 
 def _half(polygon: ndarray, z: ndarray) -> ndarray:

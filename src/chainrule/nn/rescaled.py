@@ -1,8 +1,9 @@
-"""A network whose output is in the units of its target.
+"""A network whose output has the scale of its target.
 
     f(x) = c + s g(x)
 
-c and s are the mean and spread of the training targets, so that g learns numbers of order one.
+c and s are the mean and standard deviation of the training targets, so that g has outputs of order
+one.
 """
 
 from jaxtyping import Float
@@ -10,7 +11,13 @@ from torch import Tensor, nn, tensor
 
 
 class Rescaled(nn.Module):
-    """c + s g(x), with c and s kept among the weights."""
+    """c + s g(x), with c and s saved as buffers.
+
+    Args:
+        inner: g.
+        center: c.
+        spread: s.
+    """
 
     center: Float[Tensor, ""]
     spread: Float[Tensor, ""]

@@ -14,7 +14,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from chainrule.errors import InputError
-from chainrule.nn.chunked import in_pieces
+from chainrule.nn.chunked import chunked
 from chainrule.registry import unknown
 
 Elements = Float[Tensor, "batch size d"]
@@ -58,12 +58,12 @@ def elementwise(
 ) -> Elements:
     """The network applied to every element; zeros in the empty places, which it does not see."""
     if mask is None:
-        mapped = in_pieces(network, x.flatten(0, 1), chunk_size, network.training)
+        mapped = chunked(network, x.flatten(0, 1), chunk_size, network.training)
         return mapped.unflatten(0, x.shape[:2])
     if mask.shape != x.shape[:2]:
         raise InputError(
             f"expected a mask of shape {tuple(x.shape[:2])}, one value for each place, got "
             f"{tuple(mask.shape)}"
         )
-    h = in_pieces(network, x[mask], chunk_size, network.training)
+    h = chunked(network, x[mask], chunk_size, network.training)
     return h.new_zeros(*mask.shape, h.shape[1]).masked_scatter(mask[..., None], h)

@@ -1,9 +1,9 @@
-"""A network that takes pixels in [0, 1] and standardizes them itself.
+"""A network that standardizes its input images.
 
     f(x) = g((x - μ_c) / σ_c)
 
-μ and σ are the mean and spread of each channel over the training images. They are kept among the
-weights, so whatever is predicted later is standardized in the same way.
+μ and σ are the mean and standard deviation of each channel over the training images. They are saved
+with the weights, so that images are standardized in the same way in prediction.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,13 @@ from torch import Tensor, nn
 
 
 class Standardized(nn.Module):
-    """g((x - μ) / σ), channel by channel."""
+    """g((x - μ) / σ), channel by channel.
+
+    Args:
+        inner: g.
+        mean: μ, one value per channel.
+        spread: σ, one value per channel.
+    """
 
     mean: Float[Tensor, "channels 1 1"]
     spread: Float[Tensor, "channels 1 1"]

@@ -1,4 +1,4 @@
-"""Convolutional layers and pooling written out: both look at an image through windows.
+"""Convolutional layers and pooling written out: both act on windows of an image.
 
     x_{ij} = (x[c, i s + a, j s + b])_{c, a, b}      the window at (i, j), for stride s
     layer     y_{lij} = Σ_{cab} W_{lcab} x_{ij,cab} + b_l = W x_{ij} + b
@@ -7,9 +7,9 @@
     global    y_c     = max or mean over the whole image
 
 So a layer is one matrix product with all windows as rows ("im2col"), and its gradients are two
-more. Strides equal to the window make the windows of a pool disjoint, stride 1 is un-strided.
+more. The windows of a pool are disjoint if the stride equals their size.
 
-These are for reading and checking; models use torch's kernels. Notes: J 4.2 (which leaves the
+Written for reading and checking; models use torch's kernels. Notes: J 4.2 (which leaves the
 gradients open), A 2.1.2, L "CNN core concepts", L "Pooling" (whose window ends at
 (k+1)p - 1, not (k+1)p).
 """
@@ -24,41 +24,41 @@ from torch import Tensor
 from chainrule.errors import InputError
 
 Images = Float[Tensor, "batch channels height width"]
-Framed = Float[Tensor, "batch channels framed_height framed_width"]
+Padded = Float[Tensor, "batch channels padded_height padded_width"]
 Pooled = Float[Tensor, "batch channels rows columns"]
 Windows = Float[Tensor, "batch channels rows columns kernel_height kernel_width"]
 
 
 def windows(x: Images, kernel: tuple[int, int], stride: int = 1) -> Windows:
-    """x[c, i s + a, j s + b] at [c, i, j, a, b]: a view, nothing is copied."""
+    """x[c, i s + a, j s + b] at [c, i, j, a, b], as a view."""
     if stride < 1 or min(kernel) < 1 or kernel[0] > x.shape[2] or kernel[1] > x.shape[3]:
         raise InputError(
-            f"expected windows inside the image and a stride of at least 1, got windows of "
+            f"windows must fit into the image and stride be at least 1, got windows of "
             f"{kernel[0]}×{kernel[1]}, stride {stride} and images of {x.shape[2]}×{x.shape[3]}"
         )
     return x.unfold(2, kernel[0], stride).unfold(3, kernel[1], stride)
 
 
-def framed(x: Images, padding: int, value: float = 0.0) -> Framed:
-    """The image in a frame of that thickness."""
+def pad(x: Images, padding: int, value: float = 0.0) -> Padded:
+    """The image with `padding` pixels of a value on each side."""
     return F.pad(x, (padding,) * 4, value=value)
 
 
-def layer(
+def conv2d(
     x: Float[Tensor, "batch channels height width"],
     W: Float[Tensor, "filters channels kernel_height kernel_width"],
     b: Float[Tensor, " filters"] | None = None,
     stride: int = 1,
     padding: int = 0,
 ) -> Float[Tensor, "batch filters rows columns"]:
-    """y = W x_{ij} + b for every window: a product of rows with the filters as a matrix."""
-    seen = windows(framed(x, padding), (W.shape[2], W.shape[3]), stride)
-    rows = seen.movedim(1, 3).flatten(3)  # batch, i, j, (c a b)
+    """y = W x_{ij} + b for every window."""
+    views = windows(pad(x, padding), (W.shape[2], W.shape[3]), stride)
+    rows = views.movedim(1, 3).flatten(3)  # batch, i, j, (c a b)
     y = rows @ W.flatten(1).T
     return (y if b is None else y + b).movedim(3, 1)
 
 
-def layer_gradients(
+def conv2d_gradients(
     x: Float[Tensor, "batch channels height width"],
     W: Float[Tensor, "filters channels kernel_height kernel_width"],
     gradient: Float[Tensor, "batch filters rows columns"],
@@ -71,19 +71,19 @@ def layer_gradients(
 ]:
     """∂ℓ/∂x_{ij} += Wᵀ g_{ij},  ∂ℓ/∂W = Σ g_{ij} x_{ij}ᵀ,  ∂ℓ/∂b = Σ g_{ij}, given g = ∂ℓ/∂y.
 
-    Windows overlap, so the gradients of a pixel's windows add up.
+    Windows overlap, so the gradients of all windows of a pixel are summed.
     """
-    frame = framed(x, padding)
+    padded = pad(x, padding)
     height, width = W.shape[2:]
     by_filters = torch.einsum(
-        "nlij,ncijab->lcab", gradient, windows(frame, (height, width), stride)
+        "nlij,ncijab->lcab", gradient, windows(padded, (height, width), stride)
     )
     by_windows = torch.einsum("nlij,lcab->ncijab", gradient, W)
-    by_frame = torch.zeros_like(frame)
+    by_padded = torch.zeros_like(padded)
     for a, b in product(range(height), range(width)):
-        by_frame[windows_at(a, b, gradient, stride)] += by_windows[..., a, b]
+        by_padded[windows_at(a, b, gradient, stride)] += by_windows[..., a, b]
     inner = slice(padding, padding + x.shape[2]), slice(padding, padding + x.shape[3])
-    return by_frame[:, :, *inner], by_filters, gradient.sum((0, 2, 3))
+    return by_padded[:, :, *inner], by_filters, gradient.sum((0, 2, 3))
 
 
 def windows_at(a: int, b: int, outputs: Tensor, stride: int) -> tuple[slice, ...]:
@@ -99,21 +99,19 @@ def windows_at(a: int, b: int, outputs: Tensor, stride: int) -> tuple[slice, ...
 
 
 def max_pool(x: Images, size: int, stride: int | None = None, padding: int = 0) -> Pooled:
-    """max_{ab} x_{ij,cab}; the stride is the size if none is given, the frame never wins."""
+    """max_{ab} x_{ij,cab}; the default stride is the size, and padding is -∞."""
     if 2 * padding > size:
         raise InputError(
-            f"expected a frame of at most half the window, got {padding} for {size}: some windows "
-            "would see nothing else"
+            f"padding must be at most half the window, got {padding} for {size}; some windows "
+            "would contain nothing else"
         )
-    seen = windows(framed(x, padding, -torch.inf), (size, size), size if stride is None else stride)
-    return seen.amax((4, 5))
+    views = windows(pad(x, padding, -torch.inf), (size, size), size if stride is None else stride)
+    return views.amax((4, 5))
 
 
 def average_pool(x: Images, size: int, stride: int | None = None, padding: int = 0) -> Pooled:
-    """mean_{ab} x_{ij,cab}; the stride is the size if none is given, the frame counts as zeros."""
-    return windows(framed(x, padding), (size, size), size if stride is None else stride).mean(
-        (4, 5)
-    )
+    """mean_{ab} x_{ij,cab}; the default stride is the size, and padding is 0."""
+    return windows(pad(x, padding), (size, size), size if stride is None else stride).mean((4, 5))
 
 
 def global_max_pool(x: Images) -> Float[Tensor, "batch channels"]:

@@ -8,7 +8,7 @@ from typing import Any
 from torch.optim import Optimizer
 
 from chainrule.errors import InputError
-from chainrule.learning.optimizers import OPTIMIZERS
+from chainrule.learning.optimizers import check_optimizer
 from chainrule.learning.schedules import SCHEDULES
 from chainrule.registry import unknown
 
@@ -70,19 +70,14 @@ class Settings:
         if self.final_rate > 1:
             raise InputError(f"`final_rate` must be at most 1, got {self.final_rate}")
         for what, name, known in (
-            ("optimizer", self.optimizer, OPTIMIZERS),
             ("schedule", self.schedule, SCHEDULES),
             ("precision", self.precision, ("full", "mixed")),
             ("kind of class weights", self.class_weights, ("none", "balanced")),
             ("kind of sampling", self.sampling, ("shuffle", "replacement")),
         ):
-            if isinstance(name, str) and name not in known:
+            if name not in known:
                 raise InputError(unknown(what, name, list(known)))
-        if not (isinstance(self.optimizer, str) or callable(self.optimizer)):
-            raise InputError(
-                "expected `optimizer` as a name, a class of torch.optim or a function of parameter "
-                f"groups, got {self.optimizer!r}"
-            )
+        check_optimizer(self.optimizer)
 
 
 LEAST: Mapping[str, int] = {

@@ -21,7 +21,7 @@ from chainrule.learning.optimizers import optimizer as make_optimizer
 from chainrule.learning.penalties import shrink
 from chainrule.learning.schedules import schedule
 from chainrule.learning.tasks import Task
-from chainrule.nn.aux_losses import listening
+from chainrule.nn.aux_losses import collect_aux_losses
 from chainrule.training import devices
 from chainrule.training.checks import check_monitor, check_settings
 from chainrule.training.loop import Trainer
@@ -113,7 +113,7 @@ class NetworkTrainer(Trainer):
         self.pending: list[tuple[Tensor, int]] = []
         self.state = State(
             model,
-            optimizer_for(model.parameters(), settings),
+            optimizer_for(model, settings),
             stopping=EarlyStopping(settings.patience),
             average=MovingAverage(settings.ema_decay) if settings.ema_decay else None,
             origin=origin(settings, spec.train.describe()),
@@ -156,7 +156,7 @@ class NetworkTrainer(Trainer):
         spec, state = self.spec, self.state
         inputs = tuple(t.to(self.device) for t in part.inputs)
         targets = tuple(t.to(self.device) for t in part.targets)
-        with devices.autocast(self.device, spec.settings.precision), listening() as terms:
+        with devices.autocast(self.device, spec.settings.precision), collect_aux_losses() as terms:
             output, state.carried = spec.train.forward(spec.forward, inputs, state.carried)
         if spec.settings.precision == "mixed":
             output = output.float()
@@ -183,7 +183,7 @@ class NetworkTrainer(Trainer):
             state.optimizer.step()
             if settings.lasso:
                 rate = state.optimizer.param_groups[0]["lr"]
-                shrink(state.model.parameters(), rate * settings.lasso)
+                shrink(state.model, rate * settings.lasso)
             if state.average is not None:
                 state.average.update(state.model)
 
@@ -241,7 +241,7 @@ class NetworkTrainer(Trainer):
 
 
 def optimizer_for(
-    parameters: Iterable[nn.Parameter],
+    parameters: nn.Module | Iterable[nn.Parameter],
     settings: Settings,
     rate: float | None = None,
     decay: float | None = None,

@@ -14,12 +14,12 @@ from scipy.stats import norm
 from torch import Tensor
 
 from chainrule.lab.claim import Picture, Verdict
-from chainrule.learning.masking import Scheme, hide
+from chainrule.learning.masking import MaskingScheme, mask_tokens
 
 LEVEL = 1e-6
 SPECIAL = (2, 3, 0)  # [CLS], [SEP], [PAD]
 SYMBOLS = 104
-SCHEME = Scheme(symbols=SYMBOLS, mask=1, special=4)
+SCHEME = MaskingScheme(vocab_size=SYMBOLS, mask_token=1, num_special=4)
 
 
 def check(texts: int = 8000, words: int = 40, seed: int = 0) -> Verdict:
@@ -29,25 +29,30 @@ def check(texts: int = 8000, words: int = 40, seed: int = 0) -> Verdict:
 
 def broken() -> Verdict:
     """Every word that is asked for becomes [MASK]."""
-    return verdict(Scheme(symbols=SYMBOLS, mask=1, special=4, masked=1.0, random=0.0), 8000, 40, 0)
+    return verdict(
+        MaskingScheme(vocab_size=SYMBOLS, mask_token=1, num_special=4, masked=1.0, random=0.0),
+        8000,
+        40,
+        0,
+    )
 
 
-def verdict(scheme: Scheme, texts: int, words: int, seed: int) -> Verdict:
+def verdict(scheme: MaskingScheme, texts: int, words: int, seed: int) -> Verdict:
     """Fates by place."""
     generator = torch.Generator().manual_seed(seed)
-    text = torch.randint(scheme.special, SYMBOLS, (texts, words), generator=generator)
+    text = torch.randint(scheme.num_special, SYMBOLS, (texts, words), generator=generator)
     cls, sep, pad = (torch.full((texts, 1), token) for token in SPECIAL)
     tokens = torch.cat([cls, text, sep, pad], 1)
-    hidden = hide(tokens, scheme, generator)
+    hidden = mask_tokens(tokens, scheme, generator)
     asked = torch.zeros_like(tokens, dtype=torch.bool)
-    asked.scatter_(1, hidden.places, hidden.counts)
+    asked.scatter_(1, hidden.positions, hidden.valid)
     changed = hidden.tokens != tokens
     fates = {
-        "[MASK]": asked & (hidden.tokens == scheme.mask),
-        "another word": asked & changed & (hidden.tokens != scheme.mask),
+        "[MASK]": asked & (hidden.tokens == scheme.mask_token),
+        "another word": asked & changed & (hidden.tokens != scheme.mask_token),
         "the word itself": asked & ~changed,
     }
-    number, again = round(0.15 * words), 0.1 / (SYMBOLS - scheme.special)
+    number, again = round(0.15 * words), 0.1 / (SYMBOLS - scheme.num_special)
     predicted = {"[MASK]": 0.8, "another word": 0.1 - again, "the word itself": 0.1 + again}
     p = {name: number / words * share for name, share in predicted.items()}
     inside = slice(1, 1 + words)

@@ -18,14 +18,14 @@ from scipy.stats import t
 from torch import Tensor
 
 from chainrule.lab.claim import Picture, Verdict
-from chainrule.learning.masking import Scheme, hidden_words, hide
+from chainrule.learning.masking import MaskingScheme, mask_tokens, masked_lm_loss
 from chainrule.models.attention.bert import BERT
 from chainrule.models.attention.bert_classifier import BertClassifier
 from chainrule.models.attention.bert_pretraining import BertPretraining
 
 LEVEL = 0.01
 WORDS, LENGTH = 100, 8
-SCHEME = Scheme(symbols=3 + WORDS, mask=1, special=3)
+SCHEME = MaskingScheme(vocab_size=3 + WORDS, mask_token=1, num_special=3)
 DRAWS = {2: 10, 4: 3, 8: 2, 16: 2}  # by number of labels
 BATCH, RATE = 256, 1e-2
 TUNING, TUNING_RATE = 20, 5e-3
@@ -46,7 +46,7 @@ def verdict(steps: int, seed: int, together: bool) -> Verdict:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         fresh = BERT(
-            SCHEME.symbols, LENGTH + 1, hidden_size=16, num_layers=1, num_heads=2, dropout=0.0
+            SCHEME.vocab_size, LENGTH + 1, hidden_size=16, num_layers=1, num_heads=2, dropout=0.0
         )
         read = deepcopy(fresh)
         pretrain(read, steps, together)
@@ -82,7 +82,7 @@ def texts(each: int, together: bool = True) -> tuple[Tensor, Tensor]:
     y = torch.arange(2).repeat(each)
     half = y[:, None].expand(-1, LENGTH) if together else torch.randint(2, (2 * each, LENGTH))
     words = 2 * torch.randint(WORDS // 2, half.shape) + half
-    return F.pad(words + SCHEME.special, (1, 0), value=2), y
+    return F.pad(words + SCHEME.num_special, (1, 0), value=2), y
 
 
 def pretrain(bert: BERT, steps: int, together: bool) -> None:
@@ -90,10 +90,10 @@ def pretrain(bert: BERT, steps: int, together: bool) -> None:
     model = BertPretraining(bert)
     optimizer = torch.optim.Adam(model.parameters(), RATE, fused=True)
     for _ in range(steps):
-        hidden = hide(texts(BATCH // 2, together)[0], SCHEME)
-        logits = model.logits(hidden.tokens, positions=hidden.places).tokens
+        hidden = mask_tokens(texts(BATCH // 2, together)[0], SCHEME)
+        logits = model.logits(hidden.tokens, positions=hidden.positions).tokens
         optimizer.zero_grad()
-        hidden_words(logits, hidden.words, hidden.counts).mean().backward()
+        masked_lm_loss(logits, hidden.targets, hidden.valid).mean().backward()
         optimizer.step()
 
 

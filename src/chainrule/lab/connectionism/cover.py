@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from chainrule.lab.claim import Picture, Verdict
-from chainrule.models.connectionism.perceptron import separable
+from chainrule.models.connectionism.perceptron import separating_hyperplane
 
 SAMPLED = (5, 20)  # dimensions of the picture
 RATIOS = (1.0, 1.5, 2.0, 2.5, 3.0)
@@ -84,4 +84,4 @@ def share(ratio: float, n: int, labelings: int, generator: torch.Generator) -> f
 
 
 def linear(x: Tensor, y: Tensor) -> bool:
-    return separable(x, y, bias=False) is not None
+    return separating_hyperplane(x, y, bias=False) is not None

@@ -14,7 +14,7 @@ import torch
 
 from chainrule.data.datasets.blobs import sample
 from chainrule.lab.claim import Picture, Verdict
-from chainrule.models.connectionism.perceptron import learn, maximal_margin
+from chainrule.models.connectionism.perceptron import maximal_margin, perceptron_algorithm
 
 
 def check(trials: int = 100, number: int = 60, seed: int = 0) -> Verdict:
@@ -61,6 +61,6 @@ def mistakes_and_bound(number: int, seed: int, power: int) -> tuple[float, float
     if best is None:
         raise RuntimeError("a data set built with a margin was found inseparable")
     radius = x.norm(dim=1).max().item()
-    result = learn(x, y, passes=100_000, bias=False, patience=None)
+    result = perceptron_algorithm(x, y, passes=100_000, bias=False, patience=None)
     bound = math.floor((radius / best[1] * (1 + 1e-9)) ** power)
     return float(result.mistakes), float(bound)

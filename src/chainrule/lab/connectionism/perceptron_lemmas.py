@@ -11,7 +11,7 @@ from torch import Tensor
 
 from chainrule.data.datasets.blobs import sample
 from chainrule.lab.claim import Picture, Verdict
-from chainrule.models.connectionism.perceptron import learn, maximal_margin
+from chainrule.models.connectionism.perceptron import maximal_margin, perceptron_algorithm
 
 ROUNDING = 1e-9
 
@@ -62,7 +62,9 @@ def trace(x: Tensor, y: Tensor, mistaken: bool) -> tuple[Tensor, Tensor, Tensor,
     assert best is not None
     (u, margin), radius = best[:2], x.norm(dim=1).max().item()
     if mistaken:
-        w = learn(x, y, passes=100_000, bias=False, patience=None, history=True).history
+        w = perceptron_algorithm(
+            x, y, passes=100_000, bias=False, patience=None, history=True
+        ).history
         assert w is not None
     else:
         w = torch.cat([torch.zeros_like(x[:1]), (y[:, None] * x).cumsum(0)])

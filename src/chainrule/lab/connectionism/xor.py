@@ -12,7 +12,7 @@ from itertools import product
 import torch
 
 from chainrule.lab.claim import Picture, Verdict
-from chainrule.models.connectionism.perceptron import separable
+from chainrule.models.connectionism.perceptron import separating_hyperplane
 from chainrule.models.feedforward.mlp import MLP, xor_network
 
 
@@ -39,8 +39,11 @@ def verdict(network: MLP) -> Verdict:
         hidden = network.layers[0](x).relu()
         right = int((network(x)[:, 0].sign() == y).sum())
     labelings = torch.tensor(list(product([-1.0, 1.0], repeat=4)))
-    lines = sum(separable(x, labels) is not None for labels in labelings)
-    before, after = separable(x, y) is not None, separable(hidden, y) is not None
+    lines = sum(separating_hyperplane(x, labels) is not None for labels in labelings)
+    before, after = (
+        separating_hyperplane(x, y) is not None,
+        separating_hyperplane(hidden, y) is not None,
+    )
     same, different = hidden[y < 0], hidden[y > 0]
     return Verdict(
         predicted="4 of 4 points right, 14 of 16 labelings linear",

@@ -18,14 +18,15 @@ from torch import nn
 
 from chainrule.lab.claim import Picture, Verdict
 from chainrule.models.feedforward.mlp import MLP
-from chainrule.models.feedforward.residual_network import ResidualNetwork
+from chainrule.models.feedforward.residual_network import ResidualLayer
+from chainrule.nn.initialization import initialize
 
 BOUND = 0.2
 DEPTHS = (1, 2, 4, 8, 16, 24, 32)
 
 
 def check(width: int = 64, networks: int = 4, seed: int = 0) -> Verdict:
-    """Networks with the library's initial weights."""
+    """Networks with weights of variance 2/n."""
     return verdict(width, networks, seed, activation="sigmoid")
 
 
@@ -41,10 +42,7 @@ def verdict(width: int, networks: int, seed: int, activation: str) -> Verdict:
         torch.manual_seed(seed)
         for depth in DEPTHS:
             deep = [MLP(width, [width] * depth, 1, activation) for _ in range(networks)]
-            skip = [
-                ResidualNetwork(width, width, depth, 1, activation=activation)
-                for _ in range(networks)
-            ]
+            skip = [residual_network(width, depth, activation) for _ in range(networks)]
             plain.append(squared_gradient(deep))
             residual.append(squared_gradient(skip))
     outside = [
@@ -74,6 +72,12 @@ def verdict(width: int, networks: int, seed: int, activation: str) -> Verdict:
         ),
         details={"plain, 32 layers": plain[-1], "residual, 32 layers": residual[-1]},
     )
+
+
+def residual_network(width: int, depth: int, activation: str) -> nn.Sequential:
+    """With Var W_ij = 2/n in every layer, where the library's own network starts nearer to 0."""
+    layers = [ResidualLayer(width, width, activation) for _ in range(depth)]
+    return nn.Sequential(*layers, initialize(nn.Linear(width, 1), "lecun"))
 
 
 def squared_gradient(networks: Sequence[nn.Module]) -> float:

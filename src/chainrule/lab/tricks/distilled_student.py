@@ -20,7 +20,7 @@ from chainrule.data.datasets import digits
 from chainrule.data.splits import Split
 from chainrule.errors import InputError
 from chainrule.lab.claim import Picture, Verdict
-from chainrule.learning.distillation import distilling
+from chainrule.learning.distillation import distillation_loss
 from chainrule.learning.metrics import error
 from chainrule.learning.tasks import CLASSIFICATION, Task
 from chainrule.models.feedforward.mlp import MLP
@@ -30,7 +30,7 @@ LEVEL = 1e-4
 IMAGES = (50, 100, 200)
 UPDATES = 120
 BATCH = 50
-TAUGHT = replace(CLASSIFICATION, training_loss=distilling(temperature=4.0, share=1.0))
+TAUGHT = replace(CLASSIFICATION, training_loss=distillation_loss(temperature=4.0, share=1.0))
 
 
 def check(students: int = 20, epochs: int = 15, seed: int = 0) -> Verdict:

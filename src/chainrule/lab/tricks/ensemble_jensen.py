@@ -21,7 +21,7 @@ from chainrule.data.datasets import digits
 from chainrule.errors import InputError
 from chainrule.lab.claim import Picture, Verdict
 from chainrule.learning.losses import Loss, cross_entropy, squared
-from chainrule.models.feedforward.ensemble import mean_opinion
+from chainrule.models.feedforward.ensemble import log_mean_probability
 from chainrule.models.feedforward.mlp import MLP
 from chainrule.training import Settings, fit_many, outputs
 
@@ -47,7 +47,7 @@ def verdict(members: int, images: int, seed: int, losses: Mapping[str, Loss]) ->
     excess, means = -float("inf"), []
     for K in range(1, members + 1):
         chosen = [list(k) for k in combinations(range(members), K)]
-        together = [mean_opinion(log_p[k]) for k in chosen]
+        together = [log_mean_probability(log_p[k]) for k in chosen]
         for loss in losses.values():
             alone = torch.stack([loss(f, y).double() for f in log_p])
             for k, f in zip(chosen, together, strict=True):

@@ -4,7 +4,7 @@
     ξ ← Xᵀ softmax(β X ξ)                        the s patterns x_μ are the rows of X
 
 The step is attention with query ξ, keys and values X, and β in the place of 1/√d. It never raises
-the energy, which is never negative, and with a large β it recalls the nearest pattern at once.
+the energy, which is never negative. With a large β one step recalls the nearest pattern.
 
 Ramsauer et al. (2020), "Hopfield networks is all you need". Notes: J 1.4, last paragraph.
 """
@@ -17,7 +17,21 @@ from torch import Tensor, nn
 
 
 class ContinuousHopfield(nn.Module):
-    """An associative memory of real vectors."""
+    """An associative memory of real vectors.
+
+        E(ξ) = -1/β log Σ_μ exp(β x_μᵀ ξ) + 1/2 ξᵀ ξ + constant
+        ξ ← Xᵀ softmax(β X ξ)
+
+    Args:
+        patterns: The stored vectors x_μ, one per row.
+        beta: β, the inverse temperature; the larger it is, the closer recall comes to one pattern.
+
+    Example:
+        >>> import torch
+        >>> memory = ContinuousHopfield(torch.eye(3), beta=20.0)
+        >>> memory.recall(torch.tensor([[0.2, 0.9, 0.0]])).round().tolist()
+        [[0.0, 1.0, 0.0]]
+    """
 
     patterns: Float[Tensor, "patterns n"]
 
@@ -36,7 +50,7 @@ class ContinuousHopfield(nn.Module):
     def recall(
         self, x: Float[Tensor, "batch n"], steps: int = 100, tolerance: float = 1e-6
     ) -> Float[Tensor, "batch n"]:
-        """Step until no state moves by more than the tolerance."""
+        """Repeat the step until no state moves by more than the tolerance."""
         for _ in range(steps):
             before, x = x, self(x)
             if (x - before).norm(dim=-1).max() <= tolerance:

@@ -16,21 +16,34 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from chainrule.models.connectionism.hopfield import orders, sign, two_valued, until_stable
+from chainrule.models.connectionism.hopfield import bipolar, sign, sweep_orders, until_stable
 
 
 class DenseHopfield(nn.Module):
-    """An associative memory whose energy is a polynomial of the overlaps."""
+    """An associative memory whose energy is a polynomial of the overlaps.
+
+        E(x) = -Σ_μ (ξ_μᵀ x)ᵏ,     x_i ← the sign with the lower energy
+
+    Args:
+        patterns: The stored states ξ_μ of -1 and +1, one per row.
+        degree: k; a memory of n units holds of the order of nᵏ⁻¹ patterns.
+
+    Example:
+        >>> import torch
+        >>> memory = DenseHopfield(torch.tensor([[1.0, 1.0, 1.0, -1.0], [-1.0, 1.0, -1.0, 1.0]]))
+        >>> memory.recall(torch.tensor([[1.0, 1.0, 1.0, 1.0]])).tolist()
+        [[1.0, 1.0, 1.0, -1.0]]
+    """
 
     patterns: Float[Tensor, "patterns n"]
 
     def __init__(self, patterns: Float[Tensor, "patterns n"], degree: int = 3):
         super().__init__()
         self.degree = degree
-        self.register_buffer("patterns", two_valued(patterns))
+        self.register_buffer("patterns", bipolar(patterns))
 
     def energy(self, x: Float[Tensor, "batch n"]) -> Float[Tensor, " batch"]:
-        return -attraction(overlap(self.patterns, x), self.degree)
+        return -negative_energy(overlap(self.patterns, x), self.degree)
 
     def forward(self, x: Float[Tensor, "batch n"]) -> Float[Tensor, "batch n"]:
         """One sweep of recall: every unit once, in order."""
@@ -39,7 +52,7 @@ class DenseHopfield(nn.Module):
     def sweep(
         self, x: Float[Tensor, "batch n"], order: Int[Tensor, " n"]
     ) -> Float[Tensor, "batch n"]:
-        return sweep(self.patterns, x, order, lambda m: attraction(m, self.degree))
+        return sweep(self.patterns, x, order, lambda m: negative_energy(m, self.degree))
 
     def recall(
         self,
@@ -47,9 +60,9 @@ class DenseHopfield(nn.Module):
         sweeps: int = 100,
         generator: torch.Generator | None = None,
     ) -> Float[Tensor, "batch n"]:
-        """Sweep until nothing changes, in order or, with a generator, in a new order each time."""
-        order = orders(x.shape[1], generator)
-        return until_stable(lambda x: self.sweep(x, order()), two_valued(x), sweeps)
+        """Sweep until nothing changes: in order or, with a generator, in a random order each."""
+        order = sweep_orders(x.shape[1], generator)
+        return until_stable(lambda x: self.sweep(x, order()), bipolar(x), sweeps)
 
 
 def overlap(
@@ -59,7 +72,7 @@ def overlap(
     return x.double() @ patterns.double().T
 
 
-def attraction(m: Float[Tensor, "batch patterns"], degree: int) -> Float[Tensor, " batch"]:
+def negative_energy(m: Float[Tensor, "batch patterns"], degree: int) -> Float[Tensor, " batch"]:
     """-E = Σ_μ m_μᵏ."""
     return m.pow(degree).sum(-1)
 
@@ -68,17 +81,17 @@ def sweep(
     patterns: Float[Tensor, "patterns n"],
     x: Float[Tensor, "batch n"],
     order: Int[Tensor, " n"],
-    attraction: Callable[[Tensor], Tensor],
+    negative_energy: Callable[[Tensor], Tensor],
 ) -> Float[Tensor, "batch n"]:
     """x_i ← sgn(-E(x with x_i = +1) + E(x with x_i = -1)) for one i after the other.
 
-    `attraction` is -E as a function of the overlaps, which follow each flip in one addition.
+    `negative_energy` is -E as a function of the overlaps, which are updated after each flip.
     """
     x, m = x.clone(), overlap(patterns, x)
     for i in order.tolist():
         xi = patterns[:, i].double()
         rest = m - x[:, i, None] * xi
-        x[:, i] = sign(attraction(rest + xi) - attraction(rest - xi), x[:, i])
+        x[:, i] = sign(negative_energy(rest + xi) - negative_energy(rest - xi), x[:, i])
         m = rest + x[:, i, None] * xi
     return x
 

@@ -14,21 +14,34 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from chainrule.models.connectionism.dense_hopfield import overlap, sweep
-from chainrule.models.connectionism.hopfield import orders, two_valued, until_stable
+from chainrule.models.connectionism.hopfield import bipolar, sweep_orders, until_stable
 
 
 class ExponentialHopfield(nn.Module):
-    """An associative memory whose energy is a sum of exponentials of the overlaps."""
+    """An associative memory whose energy is a sum of exponentials of the overlaps.
+
+        E(x) = -Σ_μ exp(ξ_μᵀ x),     x_i ← the sign with the lower energy
+
+    Args:
+        patterns: The stored states ξ_μ of -1 and +1, one per row.
+
+    Example:
+        >>> import torch
+        >>> patterns = torch.tensor([[1.0, 1.0, 1.0, -1.0], [-1.0, 1.0, -1.0, 1.0]])
+        >>> memory = ExponentialHopfield(patterns)
+        >>> memory.recall(torch.tensor([[1.0, 1.0, 1.0, 1.0]])).tolist()
+        [[1.0, 1.0, 1.0, -1.0]]
+    """
 
     patterns: Float[Tensor, "patterns n"]
 
     def __init__(self, patterns: Float[Tensor, "patterns n"]):
         super().__init__()
-        self.register_buffer("patterns", two_valued(patterns))
+        self.register_buffer("patterns", bipolar(patterns))
 
     def energy(self, x: Float[Tensor, "batch n"]) -> Float[Tensor, " batch"]:
         """-log Σ_μ exp(ξ_μᵀ x)."""
-        return -attraction(overlap(self.patterns, x))
+        return -negative_energy(overlap(self.patterns, x))
 
     def forward(self, x: Float[Tensor, "batch n"]) -> Float[Tensor, "batch n"]:
         """One sweep of recall: every unit once, in order."""
@@ -37,7 +50,7 @@ class ExponentialHopfield(nn.Module):
     def sweep(
         self, x: Float[Tensor, "batch n"], order: Int[Tensor, " n"]
     ) -> Float[Tensor, "batch n"]:
-        return sweep(self.patterns, x, order, attraction)
+        return sweep(self.patterns, x, order, negative_energy)
 
     def recall(
         self,
@@ -45,12 +58,12 @@ class ExponentialHopfield(nn.Module):
         sweeps: int = 100,
         generator: torch.Generator | None = None,
     ) -> Float[Tensor, "batch n"]:
-        """Sweep until nothing changes, in order or, with a generator, in a new order each time."""
-        order = orders(x.shape[1], generator)
-        return until_stable(lambda x: self.sweep(x, order()), two_valued(x), sweeps)
+        """Sweep until nothing changes: in order or, with a generator, in a random order each."""
+        order = sweep_orders(x.shape[1], generator)
+        return until_stable(lambda x: self.sweep(x, order()), bipolar(x), sweeps)
 
 
-def attraction(m: Float[Tensor, "batch patterns"]) -> Float[Tensor, " batch"]:
+def negative_energy(m: Float[Tensor, "batch patterns"]) -> Float[Tensor, " batch"]:
     """log(-E) = log Σ_μ exp(m_μ)."""
     return m.logsumexp(-1)
 

@@ -4,9 +4,9 @@
     W    = 1/n Σ_p x_p x_pᵀ        (Hebb's rule, then the diagonal is zeroed)
     x_i ← sgn((W x)_i - b_i)       one unit at a time; a field of zero keeps x_i
 
-The notes set sgn(0) = +1. Then a unit may flip without lowering the energy; keeping the old value,
-every flip lowers it, so recall one unit at a time always comes to rest. All units at once may
-instead end in a cycle of two states.
+The notes set sgn(0) = +1, with which a unit may flip without lowering the energy. Here it keeps its
+old value, so every flip lowers the energy and recall always ends. If all units are updated at once,
+it may end in a cycle of two states.
 
 Hopfield (1982), PNAS 79(8). Notes: J 1.4.
 """
@@ -21,7 +21,20 @@ from chainrule.errors import InputError
 
 
 class Hopfield(nn.Module):
-    """An associative memory of n two-valued units."""
+    """An associative memory of n units with values -1 and +1.
+
+        H(x) = -1/2 xᵀ W x + bᵀ x,     x_i ← sgn((W x)_i - b_i)
+
+    Args:
+        units: n.
+
+    Example:
+        >>> import torch
+        >>> memory = Hopfield(4)
+        >>> memory.store(torch.tensor([[1.0, 1.0, -1.0, -1.0]]))
+        >>> memory.recall(torch.tensor([[1.0, -1.0, -1.0, -1.0]])).tolist()
+        [[1.0, 1.0, -1.0, -1.0]]
+    """
 
     W: Float[Tensor, "n n"]
     b: Float[Tensor, " n"]
@@ -33,7 +46,7 @@ class Hopfield(nn.Module):
 
     def store(self, patterns: Float[Tensor, "patterns n"]) -> None:
         """W ← 1/n Σ_p x_p x_pᵀ with a zero diagonal."""
-        self.W.copy_(hebb(two_valued(patterns)))
+        self.W.copy_(hebb(bipolar(patterns)))
 
     def forward(self, x: Float[Tensor, "batch n"]) -> Float[Tensor, "batch n"]:
         """One sweep of recall: every unit once, in order."""
@@ -45,15 +58,15 @@ class Hopfield(nn.Module):
         sweeps: int = 100,
         generator: torch.Generator | None = None,
     ) -> Float[Tensor, "batch n"]:
-        """Sweep until nothing changes, in order or, with a generator, in a new order each time."""
-        order = orders(len(self.b), generator)
-        return until_stable(lambda x: sweep(self.W, self.b, x, order()), two_valued(x), sweeps)
+        """Sweep until nothing changes: in order or, with a generator, in a random order each."""
+        order = sweep_orders(len(self.b), generator)
+        return until_stable(lambda x: sweep(self.W, self.b, x, order()), bipolar(x), sweeps)
 
     def recall_synchronous(
         self, x: Float[Tensor, "batch n"], steps: int = 100
     ) -> Float[Tensor, "batch n"]:
-        """Update all units at once until nothing changes or the steps are used up."""
-        return until_stable(lambda x: synchronous(self.W, self.b, x), two_valued(x), steps)
+        """Update all units at once until nothing changes, at most `steps` times."""
+        return until_stable(lambda x: synchronous(self.W, self.b, x), bipolar(x), steps)
 
 
 def energy(
@@ -91,7 +104,7 @@ def synchronous(
 def stable(
     W: Float[Tensor, "n n"], b: Float[Tensor, " n"], x: Float[Tensor, "batch n"]
 ) -> Bool[Tensor, " batch"]:
-    """Whether no unit of a state wants to flip."""
+    """Whether an update would flip no unit of a state."""
     return (synchronous(W, b, x) == x).all(-1)
 
 
@@ -100,7 +113,7 @@ def sign(field: Float[Tensor, "*shape"], old: Float[Tensor, "*shape"]) -> Float[
     return torch.where(field == 0, old, field.sign().to(old.dtype))
 
 
-def orders(units: int, generator: torch.Generator | None) -> Callable[[], Int[Tensor, " n"]]:
+def sweep_orders(units: int, generator: torch.Generator | None) -> Callable[[], Int[Tensor, " n"]]:
     """The order of each sweep: always 0 … n-1, or a fresh permutation."""
     if generator is None:
         return lambda: torch.arange(units)
@@ -118,10 +131,10 @@ def until_stable(
     return x
 
 
-def two_valued(x: Float[Tensor, "batch n"]) -> Float[Tensor, "batch n"]:
-    """x itself, if all its values are -1 and +1."""
+def bipolar(x: Float[Tensor, "batch n"]) -> Float[Tensor, "batch n"]:
+    """x, whose values must be -1 and +1."""
     if not x.abs().eq(1).all():
-        raise InputError("states hold other values than -1 and +1; map 0/1 values by 2 x - 1")
+        raise InputError("states must hold -1 and +1 only; map 0/1 values by 2 x - 1")
     return x
 
 

@@ -3,7 +3,7 @@
     f(x) = 1{σᵀ x ≥ θ},     x ∈ {0, 1}ⁿ,  σ ∈ {-1, +1}ⁿ,  θ ∈ ℝ
 
 A synapse σ_i = +1 excites, -1 inhibits. A layer holds several units over the same inputs, and
-layers in a row make a network: one unit cannot compute XOR, three can.
+a network is a sequence of layers: one unit cannot compute XOR, three can.
 
 McCulloch and Pitts (1943), Bulletin of Mathematical Biophysics 5. Notes: J 1.1.
 """
@@ -16,7 +16,20 @@ from chainrule.errors import InputError
 
 
 class McCullochPitts(nn.Module):
-    """A layer of threshold units; nothing in it learns."""
+    """A layer of threshold units with fixed weights.
+
+        f(x) = 1{σᵀ x ≥ θ},     x ∈ {0, 1}ⁿ,  σ ∈ {-1, +1}ⁿ
+
+    Args:
+        sigma: The synapses σ, one row per unit: +1 excites, -1 inhibits.
+        theta: The thresholds θ, one per unit.
+
+    Example:
+        >>> import torch
+        >>> unit = McCullochPitts(torch.tensor([[1.0, 1.0]]), torch.tensor([2.0]))
+        >>> unit(torch.tensor([[1.0, 1.0], [1.0, 0.0]])).flatten().tolist()
+        [1.0, 0.0]
+    """
 
     sigma: Float[Tensor, "units n"]
     theta: Float[Tensor, " units"]
@@ -24,13 +37,13 @@ class McCullochPitts(nn.Module):
     def __init__(self, sigma: Float[Tensor, "units n"], theta: Float[Tensor, " units"]):
         super().__init__()
         if not sigma.abs().eq(1).all():
-            raise InputError("sigma holds other values than -1 and +1; give one sign per synapse")
+            raise InputError("sigma must hold -1 and +1 only, one sign per synapse")
         self.register_buffer("sigma", sigma)
         self.register_buffer("theta", theta)
 
     def forward(self, x: Float[Tensor, "batch n"]) -> Float[Tensor, "batch units"]:
         if not (x.eq(0) | x.eq(1)).all():
-            raise InputError("x holds other values than 0 and 1; threshold the inputs first")
+            raise InputError("x must hold 0 and 1 only; threshold the inputs first")
         return threshold(x, self.sigma, self.theta)
 
 

@@ -1,4 +1,4 @@
-"""Perceptron: the first unit that learns from its mistakes.
+"""Perceptron: a threshold unit that learns from its mistakes.
 
     f(x) = sgn(wᵀ x + b)                          x ∈ ℝⁿ, y ∈ {-1, +1}, sgn(0) = 0
     γ(x, y) = y (wᵀ x + b) / ‖w‖                  signed distance; margin γ(S) = min over S
@@ -8,7 +8,7 @@
 
 Without bias, data of margin γ and radius R = max ‖x‖ cost at most ⌊R²/γ²⌋ mistakes (Novikoff 1962;
 theorem J 1.3 prints "less than ⌈R²/γ²⌉", its proof gives the floor). On data that no hyperplane
-separates the algorithm would run for ever; here a linear program finds that out and ends the run.
+separates the algorithm would never end; here a linear program detects this and ends the run.
 
 Rosenblatt (1958), Psychological Review 65. Notes: J 1.2.
 """
@@ -25,7 +25,25 @@ from chainrule.errors import InputError
 
 
 class Perceptron(nn.Module):
-    """A linear threshold unit; weights in double precision, where small mistakes stay exact."""
+    """A linear threshold unit that learns from its mistakes, in double precision.
+
+        f(x) = sgn(wᵀ x + b)
+        w ← w + y x,   b ← b + y        where y (wᵀ x + b) ≤ 0
+
+    Args:
+        inputs: Size of x.
+        bias: Whether there is a b; without it the hyperplane passes through the origin.
+
+    Example:
+        >>> import torch
+        >>> x = torch.tensor([[2.0, 1.0], [1.0, 2.0], [-1.0, -2.0], [-2.0, 0.0]])
+        >>> y = torch.tensor([1.0, 1.0, -1.0, -1.0])
+        >>> model = Perceptron(2)
+        >>> model.fit(x, y).reason
+        'pass 2 made no mistake'
+        >>> model(x).tolist()
+        [1.0, 1.0, -1.0, -1.0]
+    """
 
     w: Float[Tensor, " n"]
     b: Float[Tensor, ""]
@@ -40,21 +58,21 @@ class Perceptron(nn.Module):
         """sgn(wᵀ x + b), one of -1, 0, +1."""
         return (x.double() @ self.w + self.b).sign().to(x.dtype)
 
-    def learn(
+    def fit(
         self, x: Float[Tensor, "batch n"], y: Float[Tensor, " batch"], passes: int = 1000
-    ) -> "Learning":
-        """Run algorithm 1 and keep its weights."""
-        result = learn(x, y, passes, bias=self.bias)
+    ) -> "PerceptronResult":
+        """Run algorithm 1 and keep its final weights."""
+        result = perceptron_algorithm(x, y, passes, bias=self.bias)
         self.w.copy_(result.w)
         self.b.copy_(result.b)
         return result
 
 
 @dataclass(frozen=True)
-class Learning:
-    """What a run of the perceptron algorithm did.
+class PerceptronResult:
+    """Weights and course of a run; `history` holds (w, b) after 0, 1, … mistakes, if requested.
 
-    separable: None where nothing was proved. history: (w, b) after 0, 1, … mistakes, if asked for.
+    `separable` is None if it was not decided whether a hyperplane separates the data.
     """
 
     w: Float[Tensor, " n"]
@@ -97,21 +115,27 @@ def in_version_space(
     return bool((y * (x @ w + b) > 0).all())
 
 
-def learn(
+def perceptron_algorithm(
     x: Float[Tensor, "batch n"],
     y: Float[Tensor, " batch"],
     passes: int = 1000,
     bias: bool = True,
     patience: int | None = 10,
     history: bool = False,
-) -> Learning:
-    """Algorithm 1, mistake by mistake.
+) -> PerceptronResult:
+    """Algorithm 1.
 
-    After `patience` passes with mistakes a linear program decides whether the data can be separated
-    at all (None: never ask; with very many examples the program is slower than more passes).
+    Args:
+        x: Inputs, one per row.
+        y: Labels -1 and +1.
+        passes: Largest number of passes over the data.
+        bias: Whether b is learned; otherwise it stays 0.
+        patience: After this many passes with mistakes a linear program decides whether the data are
+            separable. None skips it, as for very many examples it is slower than more passes.
+        history: Whether to return (w, b) after every mistake.
     """
     if passes < 1:
-        raise InputError(f"expected at least one pass, got passes={passes}")
+        raise InputError(f"passes must be at least 1, got {passes}")
     # With z = y (x, 1) and v = (w, b) a mistake is vᵀ z ≤ 0 and its update v ← v + z.
     z = _signed(x, y, bias)
     trace = [torch.zeros_like(z[0])]
@@ -127,23 +151,23 @@ def learn(
             known, reason = True, f"pass {number} made no mistake"
             break
         if patience is not None and number == min(patience, passes):
-            known = separable(x, y, bias) is not None
+            known = separating_hyperplane(x, y, bias) is not None
             if not known:
                 reason = "no hyperplane separates the data"
                 break
     if known and mistakes > before:
-        reason += ", but a hyperplane separates the data: allow more"
+        reason += ", but the data are separable: allow more"
     w, b = _parts(v, bias)
     steps = torch.stack(trace) if history else None
-    return Learning(w, b, mistakes, number, mistakes == before, known, reason, steps)
+    return PerceptronResult(w, b, mistakes, number, mistakes == before, known, reason, steps)
 
 
-def separable(
+def separating_hyperplane(
     x: Float[Tensor, "batch n"], y: Float[Tensor, " batch"], bias: bool = True
 ) -> tuple[Float[Tensor, " n"], Float[Tensor, ""]] | None:
     """Some (w, b) of the version space, or None if it is empty.
 
-    The linear program asks for y (wᵀ x + b) ≥ 1, which scaling makes the same as > 0.
+    The linear program asks for y (wᵀ x + b) ≥ 1, which is > 0 up to the scale of (w, b).
     """
     z = _signed(x, y, bias).numpy()
     columns = np.abs(z).max(axis=0)
@@ -155,7 +179,7 @@ def separable(
     scaled = z / columns / rows
     found = linprog(np.zeros(n), -scaled, -np.ones(len(z)), bounds=(None, None), method="highs")
     if found.status not in (0, 2):  # neither solved nor infeasible
-        raise RuntimeError(f"the linear program gave up: {found.message}")
+        raise RuntimeError(f"the linear program failed: {found.message}")
     if found.status == 2:
         return None
     v = torch.from_numpy(found.x / columns)
@@ -188,9 +212,9 @@ def _signed(
 ) -> Float[Tensor, "batch weights"]:
     """y (x, 1), or y x without bias, in double precision."""
     if not y.abs().eq(1).all():
-        raise InputError("labels hold other values than -1 and +1; map 0/1 labels by 2 y - 1")
+        raise InputError("labels must be -1 and +1; map 0/1 labels by 2 y - 1")
     if not x.isfinite().all():
-        raise InputError("x holds values that are not finite; clean the data first")
+        raise InputError("x must be finite; remove or impute missing values")
     x = x.double()
     z = torch.cat([x, x.new_ones(len(x), 1)], dim=1) if bias else x
     return z * y.double()[:, None]
@@ -206,7 +230,7 @@ def _parts(
 def _next_mistake(
     z: Float[Tensor, "batch weights"], v: Float[Tensor, " weights"], start: int
 ) -> int | None:
-    """The first i ≥ start with vᵀ z_i ≤ 0, looked for in blocks that double in size."""
+    """The first i ≥ start with vᵀ z_i ≤ 0, searched in blocks of doubling size."""
     block = 64
     while start < len(z):
         wrong = (z[start : start + block] @ v <= 0).nonzero()
@@ -217,9 +241,9 @@ def _next_mistake(
 
 
 def example() -> tuple[Perceptron, Tensor]:
-    """A perceptron that has learned to tell two clouds of points apart, and those points."""
+    """A perceptron fitted to two separable clouds of points, and those points."""
     x = torch.randn(20, 2)
     y = torch.where(torch.arange(20) < 10, 1.0, -1.0)
     model, x = Perceptron(2), x + 3 * y[:, None]
-    model.learn(x, y)
+    model.fit(x, y)
     return model, x

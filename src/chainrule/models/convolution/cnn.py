@@ -1,12 +1,9 @@
-"""Convolutional network: stages of convolutions and max pooling, then a perceptron.
+"""Convolutional network: stages of convolutions and max pooling, then an MLP.
 
-    h ← φ(N(w ∗ h + b))                    each convolution of a stage; N is the identity or a
-                                           batch norm, which has its own b
+    h ← φ(N(w ∗ h + b))                    each convolution of a stage; N is the identity, or
+                                           batch normalization, which takes the place of b
     h_ij ← max_{a, b < 2} h_{2i+a, 2j+b}   after each stage: half the height and width
     f(x) = MLP(h)
-
-`filters` says how many filters each convolution has: (32, 64) is two stages of one convolution,
-((32, 32), (64, 64)) two stages of two.
 
 LeCun et al. (1998), Proc. IEEE 86; Krizhevsky et al. (2012), NeurIPS.
 Notes: J 4.2, A 2.1, A 2.2.3, L "CNN core concepts".
@@ -30,9 +27,26 @@ NORMS = {None: nn.Identity, "batch": nn.BatchNorm2d}
 
 
 class CNN(nn.Module):
-    """`stages` holds the convolutions, each with its norm, `head` the perceptron.
+    """Stages of convolutions, each ending in max pooling that halves the image, then an MLP.
 
-    Dropout is one rate, or one for each stage and then each hidden layer.
+        h ← φ(N(w ∗ h + b)),     h_ij ← max_{a, b < 2} h_{2i+a, 2j+b},     f(x) = MLP(h)
+
+    Args:
+        inputs: Shape (channels, height, width) of an image.
+        filters: Filters of each convolution: (32, 64) is two stages of one convolution each,
+            ((32, 32), (64, 64)) two stages of two.
+        classes: Number of outputs.
+        hidden: Units of each hidden layer of the MLP.
+        kernel_size: Side of the kernels, an odd number.
+        dropout: Probability of dropping a unit: one, or one for each stage and hidden layer.
+        norm: "batch" for batch normalization N before φ, or None.
+        activation: Name of φ, see `chainrule.nn.activations`.
+
+    Example:
+        >>> import torch
+        >>> model = CNN((1, 28, 28), (32, 64), 10, hidden=(128,), norm="batch")
+        >>> model(torch.zeros(2, 1, 28, 28)).shape
+        torch.Size([2, 10])
     """
 
     def __init__(
@@ -41,23 +55,23 @@ class CNN(nn.Module):
         filters: Sequence[int | Sequence[int]],
         classes: int,
         hidden: Sequence[int] = (),
-        kernel: int = 3,
+        kernel_size: int = 3,
         dropout: float | Sequence[float] = 0.0,
         norm: str | None = None,
         activation: str = "relu",
     ):
         super().__init__()
         if norm not in NORMS:
-            raise InputError(f"there is no norm {norm!r} of images; choose 'batch' or None")
-        if kernel < 1 or kernel % 2 == 0:
-            raise InputError(f"expected a kernel of odd size, which has a center, got {kernel}")
+            raise InputError(f"norm must be 'batch' or None, got {norm!r}")
+        if kernel_size < 1 or kernel_size % 2 == 0:
+            raise InputError(f"kernel_size must be odd, got {kernel_size}")
         stages = _stages(filters)
         rates = _rates(dropout, len(stages), len(hidden))
         self.activation, self.rates = activation_named(activation), rates[: len(stages)]
         self.stages, channels = nn.ModuleList(), inputs[0]
         for widths in stages:
             sizes = pairwise((channels, *widths))
-            self.stages.append(nn.Sequential(*(_layer(m, n, kernel, norm) for m, n in sizes)))
+            self.stages.append(nn.Sequential(*(_layer(m, n, kernel_size, norm) for m, n in sizes)))
             channels = widths[-1]
         features = channels * _pixels(inputs, len(stages))
         self.head = MLP(features, hidden, classes, activation, rates[len(stages) :], norm=norm)
@@ -73,31 +87,31 @@ class CNN(nn.Module):
         return self.head(h)
 
 
-def _layer(inputs: int, outputs: int, kernel: int, norm: str | None) -> nn.Module:
+def _layer(inputs: int, outputs: int, kernel_size: int, norm: str | None) -> nn.Module:
     """N(w ∗ h + b), of the same height and width."""
-    layer = nn.Conv2d(inputs, outputs, kernel, padding=kernel // 2, bias=norm is None)
+    layer = nn.Conv2d(inputs, outputs, kernel_size, padding=kernel_size // 2, bias=norm is None)
     return nn.Sequential(initialize(layer, "kaiming"), NORMS[norm](outputs))
 
 
 def _stages(filters: Sequence[int | Sequence[int]]) -> list[tuple[int, ...]]:
-    """The numbers of filters, stage by stage."""
+    """The filters of each convolution, stage by stage."""
     stages = [(stage,) if isinstance(stage, int) else tuple(stage) for stage in filters]
     if not all(stage and min(stage) >= 1 for stage in stages):
         raise InputError(
-            f"every stage needs convolutions of at least one filter, such as 32 or (32, 32), "
-            f"got {tuple(filters)}"
+            f"filters must give every stage convolutions of at least one filter, such as 32 or "
+            f"(32, 32), got {tuple(filters)}"
         )
     return stages
 
 
 def _pixels(inputs: tuple[int, int, int], stages: int) -> int:
-    """What is left of an image when every stage has halved it."""
+    """The pixels of an image that every stage has halved."""
     _, height, width = inputs
     left = (height >> stages) * (width >> stages)
     if not left:
         raise InputError(
-            f"images of {height}×{width} vanish when {stages} stages halve them; take fewer stages "
-            "or larger images"
+            f"images of {height}×{width} are too small for {stages} stages that halve them; use "
+            "fewer stages or larger images"
         )
     return left
 
@@ -108,13 +122,13 @@ def _rates(dropout: float | Sequence[float], stages: int, hidden: int) -> tuple[
     rates = tuple(dropout) if isinstance(dropout, Sequence) else (dropout,) * number
     if len(rates) != number or not all(0 <= rate < 1 for rate in rates):
         raise InputError(
-            f"expected dropout as one probability below 1, or one for each of the {stages} stages "
-            f"and {hidden} hidden layers, got {dropout}"
+            f"dropout must be one probability below 1, or one for each of the {stages} stages and "
+            f"{hidden} hidden layers, got {dropout}"
         )
     return rates
 
 
 def example() -> tuple[CNN, Tensor]:
-    """Two stages of two and one convolutions, and five small images."""
+    """A stage of two convolutions and one of one, and five small images."""
     model = CNN((1, 8, 8), ((4, 4), 8), 3, hidden=(16,), dropout=0.1, norm="batch")
     return model, torch.randn(5, 1, 8, 8)

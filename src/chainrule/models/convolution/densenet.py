@@ -1,4 +1,4 @@
-"""DenseNet: every convolution of a block sees all earlier ones.
+"""DenseNet: every convolution of a block takes the outputs of all earlier ones.
 
     h_{l+1} = (h_l, H_l(h_l))                k new channels each: k is the growth rate
     H(h)    = w ∗ φ(N(h))                    3×3
@@ -6,9 +6,9 @@
     T(h)    = mean_{2×2} (w ∗ φ(N(h)))       between blocks, 1×1 to θ times the channels (C)
     f(x)    = W mean_{ij} φ(N(h_L)) + b
 
-φ is the ReLU, N batch normalization. Features are passed on, not learned again, so few channels do.
-`DenseNet.cifar` is the paper's network of 3n + 4 layers for small images, with `bc` its form with
-bottlenecks and θ = ½.
+φ is the ReLU, N batch normalization. Features are reused, not relearned, so few channels suffice.
+`DenseNet.cifar` is the paper's network of 3n + 4 layers for small images; `bc` adds bottlenecks and
+θ = ½.
 
 Huang, Liu, van der Maaten and Weinberger (2017), CVPR. Notes: J 2.3.
 """
@@ -25,15 +25,28 @@ from chainrule.nn.initialization import initialize
 
 
 class DenseNet(nn.Module):
-    """Blocks of `layers` dense layers each, with transitions between them.
+    """Blocks of densely connected convolutions, with transitions between them.
 
-    `growth` is k, `bottleneck` the number of channels of the 1×1 convolutions in units of k, zero
-    for none, `compression` is θ.
+        h_{l+1} = (h_l, w ∗ φ(N(h_l))),     f(x) = W mean_{ij} φ(N(h_L)) + b
+
+    Args:
+        growth_rate: k, the channels that each layer adds.
+        layers: Layers of each block.
+        classes: Number of outputs.
+        channels: Channels of an image.
+        bottleneck: Channels of the 1×1 convolutions in units of k; 0 for none.
+        compression: θ, the share of the channels that a transition keeps.
+
+    Example:
+        >>> import torch
+        >>> model = DenseNet(12, (2, 2), classes=10, bottleneck=4, compression=0.5)
+        >>> model(torch.zeros(2, 3, 32, 32)).shape
+        torch.Size([2, 10])
     """
 
     def __init__(
         self,
-        growth: int,
+        growth_rate: int,
         layers: Sequence[int],
         classes: int,
         channels: int = 3,
@@ -41,12 +54,12 @@ class DenseNet(nn.Module):
         compression: float = 1.0,
     ):
         super().__init__()
-        if min(growth, *layers) < 1 or bottleneck < 0 or not 0 < compression <= 1:
+        if min(growth_rate, *layers) < 1 or bottleneck < 0 or not 0 < compression <= 1:
             raise InputError(
-                "expected a growth rate and blocks of at least 1, no negative bottleneck, and a "
-                f"compression in (0, 1], got {growth}, {tuple(layers)}, {bottleneck}, {compression}"
+                "growth_rate and layers must be at least 1, bottleneck at least 0 and compression "
+                f"in (0, 1], got {growth_rate}, {tuple(layers)}, {bottleneck} and {compression}"
             )
-        width = 2 * growth if bottleneck else 16
+        width = 2 * growth_rate if bottleneck else 16
         self.stem = convolution(channels, width, kernel=3)
         self.stages = nn.ModuleList()
         for place, depth in enumerate(layers):
@@ -55,8 +68,8 @@ class DenseNet(nn.Module):
                 stage.append(Transition(width, int(compression * width)))
                 width = int(compression * width)
             for _ in range(depth):
-                stage.append(DenseLayer(width, growth, bottleneck * growth))
-                width += growth
+                stage.append(DenseLayer(width, growth_rate, bottleneck * growth_rate))
+                width += growth_rate
             self.stages.append(stage)
         self.norm = nn.BatchNorm2d(width)
         self.output = initialize(nn.Linear(width, classes), "lecun")
@@ -71,25 +84,25 @@ class DenseNet(nn.Module):
 
     @staticmethod
     def cifar(
-        depth: int, classes: int, growth: int = 12, channels: int = 3, bc: bool = False
+        depth: int, classes: int, growth_rate: int = 12, channels: int = 3, bc: bool = False
     ) -> "DenseNet":
-        """Three blocks of n layers, or with `bc` of n/2 bottlenecks: 3n + 4 layers in all."""
+        """Three blocks of n layers, or with `bc` of n/2 bottlenecks: depth = 3n + 4."""
         step = 6 if bc else 3
         if depth < step + 4 or (depth - 4) % step:
-            raise InputError(f"expected a depth of {step}n + 4, such as 40 or 100, got {depth}")
+            raise InputError(f"depth must be {step}n + 4, such as 40 or 100, got {depth}")
         layers = [(depth - 4) // step] * 3
         if bc:
-            return DenseNet(growth, layers, classes, channels, bottleneck=4, compression=0.5)
-        return DenseNet(growth, layers, classes, channels)
+            return DenseNet(growth_rate, layers, classes, channels, bottleneck=4, compression=0.5)
+        return DenseNet(growth_rate, layers, classes, channels)
 
 
 class DenseLayer(nn.Module):
-    """h ↦ (h, H(h)), by way of `between` channels if that is not zero."""
+    """h ↦ (h, H(h)), with a bottleneck of `between` channels unless that is 0."""
 
-    def __init__(self, inputs: int, growth: int, between: int):
+    def __init__(self, inputs: int, growth_rate: int, between: int):
         super().__init__()
-        self.narrow = Activated(inputs, between, kernel=1) if between else nn.Identity()
-        self.grow = Activated(between or inputs, growth, kernel=3)
+        self.narrow = PreActivation(inputs, between, kernel=1) if between else nn.Identity()
+        self.grow = PreActivation(between or inputs, growth_rate, kernel=3)
 
     def forward(self, h: Tensor) -> Tensor:
         return torch.cat([h, self.grow(self.narrow(h))], dim=1)
@@ -100,13 +113,13 @@ class Transition(nn.Module):
 
     def __init__(self, inputs: int, outputs: int):
         super().__init__()
-        self.narrow = Activated(inputs, outputs, kernel=1)
+        self.narrow = PreActivation(inputs, outputs, kernel=1)
 
     def forward(self, h: Tensor) -> Tensor:
         return F.avg_pool2d(self.narrow(h), 2)
 
 
-class Activated(nn.Module):
+class PreActivation(nn.Module):
     """w ∗ φ(N(h))."""
 
     def __init__(self, inputs: int, outputs: int, kernel: int):

@@ -3,7 +3,7 @@
     h_{l+1} = φ(N(w_l ∗ h_l)),    f(x) = W mean_{ij} h_L + b
 
 Layer for layer the residual network of 6n + 2 layers, with the same parameters under the same
-names, but nothing is added back. Deep ones fit even their training data worse than shallow ones.
+names, but without the shortcuts. Deep ones fit even their training data worse than shallow ones.
 
 He, Zhang, Ren and Sun (2016), CVPR, section 4.2. Notes: J 2.3, A 2.2.
 """
@@ -21,7 +21,20 @@ from chainrule.models.convolution.resnet import (
 
 
 class PlainNetwork(ResNet):
-    """The twin of `ResNet.cifar(depth, classes, channels)`."""
+    """`ResNet.cifar` without its shortcuts.
+
+        h_{l+1} = φ(N(w_l ∗ h_l)),     f(x) = W mean_{ij} h_L + b
+
+    Args:
+        depth: Number of layers, 6n + 2.
+        classes: Number of outputs.
+        channels: Channels of an image.
+
+    Example:
+        >>> import torch
+        >>> PlainNetwork(20, classes=10)(torch.zeros(2, 3, 32, 32)).shape
+        torch.Size([2, 10])
+    """
 
     def __init__(self, depth: int, classes: int, channels: int = 3):
         stem, blocks = convolution(channels, 16, kernel=3), cifar_blocks(depth)

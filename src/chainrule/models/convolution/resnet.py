@@ -1,4 +1,4 @@
-"""ResNet: convolutions that learn what to add to their input.
+"""ResNet: blocks of convolutions that learn what to add to their input.
 
     h_{l+1} = φ(S h_l + F_l(h_l)),   S = Id, or a map to the new shape where the shape changes
     basic        F(h) = N(w_2 ∗ φ(N(w_1 ∗ h)))               3×3, 3×3
@@ -29,7 +29,27 @@ Shortcut = Callable[[int, int, int], nn.Module | None]
 
 
 class ResNet(nn.Module):
-    """A stem, stages of residual blocks, each but the first halving the image, a mean, W h + b."""
+    """A stem, stages of residual blocks, global average pooling and an affine map.
+
+        h_{l+1} = φ(S h_l + F_l(h_l)),     f(x) = W mean_{ij} h_L + b
+
+    Each stage but the first halves the image and doubles the channels. `ResNet.cifar` and
+    `ResNet.imagenet` build the networks of the paper.
+
+    Args:
+        stem: The first convolution.
+        pool: Applied after the stem; `nn.Identity()` for none.
+        block: `BasicBlock` or `Bottleneck`.
+        blocks: Number of blocks in each stage.
+        classes: Number of outputs.
+        shortcut: Builds S: (channels in, channels out, stride) → module, or None for no shortcut.
+
+    Example:
+        >>> import torch
+        >>> model = ResNet.cifar(20, classes=10)
+        >>> model(torch.zeros(2, 3, 32, 32)).shape
+        torch.Size([2, 10])
+    """
 
     def __init__(
         self,
@@ -64,19 +84,19 @@ class ResNet(nn.Module):
 
     @staticmethod
     def cifar(depth: int, classes: int, channels: int = 3, shortcuts: bool = True) -> "ResNet":
-        """The network of 6n + 2 layers for small images; its plain twin without `shortcuts`."""
+        """The network of depth 6n + 2 for small images; without `shortcuts`, the plain network."""
         stem = convolution(channels, 16, kernel=3)
-        shortcut = padded if shortcuts else no_shortcut
+        shortcut = padded_shortcut if shortcuts else no_shortcut
         return ResNet(stem, nn.Identity(), BasicBlock, cifar_blocks(depth), classes, shortcut)
 
     @staticmethod
     def imagenet(depth: int, classes: int = 1000) -> "ResNet":
-        """The network of 18, 34 or 50 layers for color images of about 224×224."""
+        """The network of depth 18, 34 or 50 for color images of about 224×224."""
         if depth not in IMAGENET:
-            raise InputError(f"expected a depth of 18, 34 or 50, got {depth}")
+            raise InputError(f"depth must be 18, 34 or 50, got {depth}")
         block, blocks = IMAGENET[depth]
         stem, pool = convolution(3, 64, kernel=7, stride=2), nn.MaxPool2d(3, stride=2, padding=1)
-        return ResNet(stem, pool, block, blocks, classes, projected)
+        return ResNet(stem, pool, block, blocks, classes, projection_shortcut)
 
 
 class BasicBlock(nn.Module):
@@ -94,7 +114,7 @@ class BasicBlock(nn.Module):
 
     def forward(self, h: Tensor) -> Tensor:
         f = F.relu(self.bn1(self.conv1(h)), inplace=True)
-        return joined(self.bn2(self.conv2(f)), h, self.downsample)
+        return add_shortcut(self.bn2(self.conv2(f)), h, self.downsample)
 
 
 class Bottleneck(nn.Module):
@@ -115,7 +135,7 @@ class Bottleneck(nn.Module):
     def forward(self, h: Tensor) -> Tensor:
         f = F.relu(self.bn1(self.conv1(h)), inplace=True)
         f = F.relu(self.bn2(self.conv2(f)), inplace=True)
-        return joined(self.bn3(self.conv3(f)), h, self.downsample)
+        return add_shortcut(self.bn3(self.conv3(f)), h, self.downsample)
 
 
 IMAGENET: dict[int, tuple[type[BasicBlock | Bottleneck], tuple[int, ...]]] = {
@@ -136,20 +156,20 @@ class Subsampled(nn.Module):
         return F.pad(h[:, :, :: self.stride, :: self.stride], (0, 0, 0, 0, 0, self.new))
 
 
-def joined(f: Tensor, h: Tensor, shortcut: nn.Module | None) -> Tensor:
+def add_shortcut(f: Tensor, h: Tensor, shortcut: nn.Module | None) -> Tensor:
     """φ(S h + f), or φ(f) without a shortcut."""
     if shortcut is not None:
         f = f + shortcut(h)
     return F.relu(f, inplace=True)
 
 
-def padded(inputs: int, outputs: int, stride: int) -> nn.Module:
+def padded_shortcut(inputs: int, outputs: int, stride: int) -> nn.Module:
     """The shortcut without parameters."""
     same = stride == 1 and inputs == outputs
     return nn.Identity() if same else Subsampled(stride, outputs - inputs)
 
 
-def projected(inputs: int, outputs: int, stride: int) -> nn.Module:
+def projection_shortcut(inputs: int, outputs: int, stride: int) -> nn.Module:
     """The identity, and N(w ∗ h) with a 1×1 kernel where the shape changes (option B)."""
     if stride == 1 and inputs == outputs:
         return nn.Identity()
@@ -159,19 +179,19 @@ def projected(inputs: int, outputs: int, stride: int) -> nn.Module:
 
 
 def no_shortcut(inputs: int, outputs: int, stride: int) -> None:
-    """Nothing is added: a plain network."""
+    """No shortcut: a plain network."""
 
 
 def convolution(inputs: int, outputs: int, kernel: int, stride: int = 1) -> nn.Conv2d:
-    """w ∗ h of the same size (divided by the stride), for a norm to follow."""
+    """w ∗ h of the same size, divided by the stride; without bias, as a norm follows."""
     layer = nn.Conv2d(inputs, outputs, kernel, stride, padding=kernel // 2, bias=False)
     return initialize(layer, "kaiming")
 
 
 def cifar_blocks(depth: int) -> tuple[int, int, int]:
-    """n blocks of two layers in each of three stages: 6n + 2 layers with the first and the last."""
+    """n blocks of two layers in each of three stages: 6n + 2 layers with stem and output."""
     if depth < 8 or (depth - 2) % 6:
-        raise InputError(f"expected a depth of 6n + 2, such as 20, 32, 44, 56 or 110, got {depth}")
+        raise InputError(f"depth must be 6n + 2, such as 20, 32, 44, 56 or 110, got {depth}")
     n = (depth - 2) // 6
     return n, n, n
 

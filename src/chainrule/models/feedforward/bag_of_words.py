@@ -1,9 +1,9 @@
-"""Bag of words: a network that sees which words a text holds, not their order.
+"""Bag of words: a network that sees which words a text contains, not their order.
 
-    h = Σ_{w in text} W_w + b,   f = output of the layers behind it;   linear if there are none
+    h = Σ_{w in text} W_w + b,   f(x) = h, or MLP(φ(h)) with hidden layers
 
-This is an MLP on a row of zeros and ones, one for every word of the vocabulary, of which only the
-ones are stored and added: a text is the list of its words' numbers. Token 0 is padding.
+This is an MLP on a vector of zeros and ones, one for every word of the vocabulary. Only the ones
+are stored and summed: a text is the list of its tokens. Token 0 is padding.
 
 Harris (1954), Word 10; the linear case with a lasso penalty is ISL's glmnet. Notes: L "When to Use
 Deep Learning" (IMDB).
@@ -23,19 +23,38 @@ PADDING = 0
 
 
 class BagOfWords(nn.Module):
-    """The set of a text's words → hidden layers → outputs."""
+    """A network on the set of words of a text; linear without hidden layers.
+
+        h = Σ_{w in text} W_w + b,     f(x) = h  or  MLP(φ(h)),     φ the ReLU
+
+    Args:
+        vocab_size: Number of tokens, with the padding 0.
+        hidden: Units of each hidden layer.
+        outputs: Number of outputs.
+        dropout: Probability of dropping a hidden unit.
+
+    Example:
+        >>> import torch
+        >>> model = BagOfWords(vocab_size=10)
+        >>> text, shuffled = torch.tensor([[3, 7, 1, 0]]), torch.tensor([[7, 0, 1, 3]])
+        >>> torch.allclose(model(text), model(shuffled))
+        True
+    """
 
     def __init__(
-        self, words: int, hidden: Sequence[int] = (), outputs: int = 2, dropout: float = 0.0
+        self, vocab_size: int, hidden: Sequence[int] = (), outputs: int = 2, dropout: float = 0.0
     ):
         super().__init__()
-        if words < 2 or outputs < 1:
-            raise InputError(f"expected words and outputs, got {words} and {outputs}")
+        if vocab_size < 2 or outputs < 1:
+            raise InputError(
+                "expected vocab_size of at least 2 and outputs of at least 1, got "
+                f"{vocab_size} and {outputs}"
+            )
         first = hidden[0] if hidden else outputs
         self.rate = dropout
-        self.words = nn.Embedding(words, first, PADDING)
+        self.words = nn.Embedding(vocab_size, first, PADDING)
         self.bias = nn.Parameter(torch.zeros(first))
-        with torch.no_grad():  # some 130 words of a text add up to about unit variance
+        with torch.no_grad():  # the sum over about 130 words then has unit variance
             self.words.weight.normal_(std=0.1)[PADDING] = 0.0
         self.rest = MLP(first, hidden[1:], outputs, dropout=dropout) if hidden else None
 
@@ -47,5 +66,5 @@ class BagOfWords(nn.Module):
 
 
 def example() -> tuple[BagOfWords, Tensor]:
-    """Nine words, two hidden layers of four units, and five texts of six words."""
+    """A vocabulary of nine words, two hidden layers, and five texts of six words."""
     return BagOfWords(10, (4, 4)), torch.randint(1, 10, (5, 6))

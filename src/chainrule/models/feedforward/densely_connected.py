@@ -3,7 +3,7 @@
     x_{l+1} = φ(W_l (x_l, …, x_1, x) + b_l)
     f(x)    = W_L (x_L, …, x_1, x) + b_L
 
-Layer l has l·m + d inputs for width m and input size d: features are passed on, not learned again.
+Layer l has l·m + d inputs for m units per layer and d inputs: features are reused, not relearned.
 
 Huang et al. (2017), CVPR (J 2.3 cites Zhu and Newsam 2017, who apply it to optical flow).
 Notes: J 2.3.
@@ -18,22 +18,49 @@ from chainrule.nn.initialization import initialize
 
 
 class DenselyConnected(nn.Module):
-    """`depth` hidden layers of one width, and an affine map of all of them."""
+    """Hidden layers of one size, each on the outputs of all earlier ones, and an affine map.
 
-    def __init__(self, inputs: int, width: int, depth: int, outputs: int, activation: str = "relu"):
+        x_{l+1} = φ(W_l (x_l, …, x_1, x) + b_l),     f(x) = W_L (x_L, …, x_1, x) + b_L
+
+    Args:
+        inputs: Number of inputs; examples of any shape are flattened.
+        hidden_size: Units of each hidden layer.
+        num_layers: Number of hidden layers.
+        outputs: Number of outputs.
+        activation: Name of φ, see `chainrule.nn.activations`.
+
+    Example:
+        >>> import torch
+        >>> model = DenselyConnected(4, hidden_size=6, num_layers=3, outputs=2)
+        >>> [layer.in_features for layer in model.layers]
+        [4, 10, 16]
+        >>> model(torch.zeros(5, 4)).shape
+        torch.Size([5, 2])
+    """
+
+    def __init__(
+        self,
+        inputs: int,
+        hidden_size: int,
+        num_layers: int,
+        outputs: int,
+        activation: str = "relu",
+    ):
         super().__init__()
         self.activation = activation_named(activation)
-        seen = [inputs + l * width for l in range(depth + 1)]  # noqa: E741 - the equation's letter
-        self.layers = nn.ModuleList(initialize(nn.Linear(n, width), "kaiming") for n in seen[:-1])
-        self.output = initialize(nn.Linear(seen[-1], outputs), "lecun")
+        *hidden, last = [inputs + hidden_size * place for place in range(num_layers + 1)]
+        self.layers = nn.ModuleList(
+            initialize(nn.Linear(n, hidden_size), "kaiming") for n in hidden
+        )
+        self.output = initialize(nn.Linear(last, outputs), "lecun")
 
     def forward(self, x: Float[Tensor, "batch *inputs"]) -> Float[Tensor, "batch outputs"]:
-        seen = x.flatten(1)
+        h = x.flatten(1)
         for layer in self.layers:
-            seen = torch.cat([self.activation(layer(seen)), seen], dim=1)
-        return self.output(seen)
+            h = torch.cat([self.activation(layer(h)), h], dim=1)
+        return self.output(h)
 
 
 def example() -> tuple[DenselyConnected, Tensor]:
     """Three hidden layers, and five inputs."""
-    return DenselyConnected(4, width=6, depth=3, outputs=2), torch.randn(5, 4)
+    return DenselyConnected(4, 6, 3, outputs=2), torch.randn(5, 4)

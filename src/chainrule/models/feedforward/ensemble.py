@@ -1,9 +1,9 @@
-"""Ensemble: the mean opinion of networks that started from different random weights.
+"""Ensemble: the mean prediction of networks that differ in their initial weights.
 
     p(y | x) = 1/K Σ_k softmax(f_k(x))_y,        f(x) = log p(· | x)
 
-For real outputs the mean of the outputs. Squared loss and cross-entropy of the mean are never above
-the mean loss of the members, since both are convex (Jensen).
+In regression f is the mean of the outputs. Squared loss and cross-entropy are convex, so the loss
+of the mean never exceeds the mean loss of the members (Jensen).
 
 Hansen and Salamon (1990), IEEE PAMI 12(10). Notes: L "Tuning and model selection".
 """
@@ -19,19 +19,36 @@ from chainrule.models.feedforward.mlp import MLP
 
 
 class Ensemble(nn.Module):
-    """K networks and their mean; `classes` tells logits from real outputs."""
+    """K networks and their mean prediction.
 
-    def __init__(self, members: Sequence[nn.Module], classes: bool = True):
+        f(x) = log 1/K Σ_k softmax(f_k(x))        classification
+        f(x) = 1/K Σ_k f_k(x)                     regression
+
+    Args:
+        members: The networks f_k.
+        classification: Whether their outputs are logits, of which the probabilities are averaged.
+
+    Example:
+        >>> import torch
+        >>> from chainrule.models.feedforward import MLP
+        >>> model = Ensemble([MLP(4, [6], 3) for _ in range(5)])
+        >>> model(torch.zeros(2, 4)).exp().sum(1).round(decimals=4).tolist()
+        [1.0, 1.0]
+    """
+
+    def __init__(self, members: Sequence[nn.Module], classification: bool = True):
         super().__init__()
         self.members = nn.ModuleList(members)
-        self.mean = mean_opinion if classes else mean_output
+        self.mean = log_mean_probability if classification else mean_output
 
     def forward(self, x: Float[Tensor, "batch *inputs"]) -> Float[Tensor, "batch outputs"]:
-        """Log-probabilities, or the mean output."""
+        """Log-probabilities in classification, the mean output in regression."""
         return self.mean(torch.stack([member(x) for member in self.members]))
 
 
-def mean_opinion(f: Float[Tensor, "members batch classes"]) -> Float[Tensor, "batch classes"]:
+def log_mean_probability(
+    f: Float[Tensor, "members batch classes"],
+) -> Float[Tensor, "batch classes"]:
     """log 1/K Σ_k softmax(f_k)."""
     return f.log_softmax(-1).logsumexp(0) - math.log(len(f))
 

@@ -1,12 +1,13 @@
-"""Linear regression: least squares, solved or learned.
+"""Linear regression: least squares, in closed form or by gradient descent.
 
     f(x) = W x + b
     min over W, b of 1/2 Σ_i ‖W x_i + b - y_i‖²
     centered, X = U S Vᵀ:   Wᵀ = V diag(1/s) Uᵀ Y,   b = ȳ - W x̄
 
 Examples are the rows of X here. J 2.1 takes them as columns, X ∈ ℝᵈˣˢ, for which its printed
-solution (XᵀX)⁻¹Xᵀy should read (XXᵀ)⁻¹Xy. We form neither: the singular values solve the system
-itself, and leaving out those that are zero gives, among all minima, the one with the smallest ‖W‖.
+solution (XᵀX)⁻¹Xᵀy should read (XXᵀ)⁻¹Xy. Neither is formed: the singular value decomposition
+solves the system itself, and leaving out singular values of zero gives, among all minima, the one
+with the smallest ‖W‖.
 
 Legendre (1805), Gauss (1809). Notes: J 2.1, L exercise 10.4.
 """
@@ -17,7 +18,23 @@ from torch import Tensor, nn
 
 
 class LinearRegression(nn.Module):
-    """An affine map; `bias=False` leaves b out."""
+    """An affine map, fitted by gradient descent or, with `solve`, in closed form.
+
+        f(x) = W x + b,     min over W, b of 1/2 Σ_i ‖W x_i + b - y_i‖²
+
+    Args:
+        inputs: Size of x.
+        outputs: Size of f(x).
+        bias: Whether there is a b.
+
+    Example:
+        >>> import torch
+        >>> x = torch.tensor([[0.0], [1.0], [2.0]])
+        >>> model = LinearRegression(1)
+        >>> model.solve(x, 3 * x + 1)
+        >>> round(model.weight.item(), 4), round(model.bias.item(), 4)
+        (3.0, 1.0)
+    """
 
     def __init__(self, inputs: int, outputs: int = 1, bias: bool = True):
         super().__init__()
@@ -35,9 +52,9 @@ class LinearRegression(nn.Module):
 
     @torch.no_grad()
     def solve(self, x: Float[Tensor, "batch inputs"], y: Float[Tensor, "batch outputs"]) -> None:
-        """Set W and b to the solution."""
+        """Set W and b to the least-squares solution."""
         X, Y, x_mean, y_mean = centered(x, y, self.bias is not None)
-        # Centring leaves rounding errors of the size of the data before it.
+        # Centering leaves rounding errors of the size of the uncentered data.
         rounding = torch.finfo(X.dtype).eps * max(X.shape) * (X + x_mean).norm().item()
         W = self.minimum(X, Y, rounding).T
         self.weight.copy_(W)
@@ -48,7 +65,7 @@ class LinearRegression(nn.Module):
 def least_squares(
     X: Float[Tensor, "batch inputs"], Y: Float[Tensor, "batch outputs"], rounding: float
 ) -> Float[Tensor, "inputs outputs"]:
-    """V diag(1/s) Uᵀ Y, where singular values up to `rounding` count as zero and 1/0 as 0."""
+    """V diag(1/s) Uᵀ Y, with 1/s = 0 for singular values up to `rounding`."""
     U, s, Vt = torch.linalg.svd(X, full_matrices=False)
     gain = torch.where(s > rounding, 1 / s, 0)
     return Vt.T @ (gain[:, None] * (U.T @ Y))
@@ -62,7 +79,7 @@ def centered(
     Float[Tensor, " inputs"],
     Float[Tensor, " outputs"],
 ]:
-    """x - x̄, y - ȳ, x̄, ȳ in double precision; the means count as zero without `center`."""
+    """x - x̄, y - ȳ, x̄, ȳ in double precision; without `center` both means are 0."""
     x, y = x.detach().double().cpu(), y.detach().double().cpu()
     x_mean, y_mean = x.mean(0) * center, y.mean(0) * center
     return x - x_mean, y - y_mean, x_mean, y_mean

@@ -4,11 +4,13 @@
     ℓ(w) = -log σ((2y - 1) wᵀ x)
     ∇ℓ   = (σ(wᵀ x) - y) x
 
-`forward` returns the logit wᵀ x + b, from which losses are computed without overflow. In the two
-functions below b is one more weight on an input that is always 1.
+`forward` returns the logit wᵀ x + b, from which losses are computed without overflow. In `loss` and
+`gradient` b is one more weight, on an input that is always 1.
 
 Berkson (1944), JASA 39; Cox (1958), JRSS B 20. Notes: J 2.1.
 """
+
+from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -17,7 +19,21 @@ from torch import Tensor, nn
 
 
 class LogisticRegression(nn.Module):
-    """One logit per example; it starts at probability one half everywhere."""
+    """A logit per example; the initial probability is one half everywhere.
+
+        P(y = 1 | x) = σ(wᵀ x + b),     f(x) = wᵀ x + b
+
+    Args:
+        inputs: Number of inputs; examples of any shape are flattened.
+
+    Example:
+        >>> import torch
+        >>> model = LogisticRegression(3)
+        >>> model(torch.ones(2, 3)).sigmoid().tolist()
+        [0.5, 0.5]
+    """
+
+    weight_vectors: ClassVar[tuple[str, ...]] = ("weight",)
 
     def __init__(self, inputs: int):
         super().__init__()
@@ -25,7 +41,7 @@ class LogisticRegression(nn.Module):
         self.bias = nn.Parameter(torch.zeros(()))
 
     def forward(self, x: Float[Tensor, "batch *inputs"]) -> Float[Tensor, " batch"]:
-        """The logit; inputs of any shape are flattened."""
+        """The logit wᵀ x + b."""
         return x.flatten(1) @ self.weight + self.bias
 
 
@@ -44,7 +60,7 @@ def gradient(
 
 
 def example() -> tuple[LogisticRegression, Tensor]:
-    """A random unit, and five inputs."""
+    """Random weights, and five inputs."""
     model = LogisticRegression(4)
     nn.init.normal_(model.weight)
     return model, torch.randn(5, 4)

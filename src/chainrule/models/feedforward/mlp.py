@@ -2,9 +2,9 @@
 
     h_0 = x,   h_l = φ(W_l h_{l-1} + b_l),   f(x) = W_L h_{L-1} + b_L
 
-In training each hidden unit is dropped at its layer's rate, the others are divided by 1 - rate; a
-norm acts between the affine map and φ, or on the hidden weights (w = γ v / ‖v‖). Hidden units may
-be permuted without changing f.
+In training each hidden unit is dropped with its layer's probability p, and the others are divided
+by 1 - p. A norm acts between the affine map and φ, or on the hidden weights (w = γ v / ‖v‖).
+Hidden units can be permuted without changing f.
 
 Rumelhart, Hinton and Williams (1986), Nature 323; dropout: Srivastava et al. (2014), JMLR 15.
 Notes: J 2.2 (where b ∈ ℝⁿ should read ℝᵐ), J 2.4, L "MLPs: mathematical formulation".
@@ -27,12 +27,31 @@ NORMS = {
     None: nn.Identity,
     "batch": nn.BatchNorm1d,
     "layer": nn.LayerNorm,
-    "weight": nn.Identity,  # it acts on the hidden layers' weights instead
+    "weight": nn.Identity,  # acts on the weights of the hidden layers instead
 }
 
 
 class MLP(nn.Module):
-    """A fully connected network; `layers` are its affine maps in order."""
+    """A fully connected network; `layers` are its affine maps in order.
+
+        h_0 = x,   h_l = φ(W_l h_{l-1} + b_l),   f(x) = W_L h_{L-1} + b_L
+
+    Args:
+        inputs: Number of inputs; examples of any shape are flattened.
+        hidden: Units of each hidden layer.
+        outputs: Number of outputs.
+        activation: Name of φ, see `chainrule.nn.activations`.
+        dropout: Probability of dropping a hidden unit: one, or one per hidden layer.
+        initialization: Scheme of the initial weights, see `chainrule.nn.initialization`.
+        norm: "batch" or "layer" normalization before φ, "weight" normalization, or None.
+        output_bias: Whether there is a b_L.
+
+    Example:
+        >>> import torch
+        >>> model = MLP(784, [256, 128], 10, dropout=0.2)
+        >>> model(torch.zeros(5, 28, 28)).shape
+        torch.Size([5, 10])
+    """
 
     def __init__(
         self,
@@ -51,25 +70,23 @@ class MLP(nn.Module):
         sizes = [inputs, *hidden, outputs]
         if min(sizes) < 1:
             widths = "-".join(map(str, sizes))
-            raise InputError(f"every layer needs at least one unit, got {widths}")
+            raise InputError(f"every layer must have at least one unit, got {widths}")
         bias = [True] * len(hidden) + [output_bias]
         self.layers = nn.ModuleList(
             initialize(nn.Linear(m, n, bias=b), initialization)
             for (m, n), b in zip(pairwise(sizes), bias, strict=True)
         )
         if norm not in NORMS:
-            raise InputError(
-                f"there is no norm {norm!r}; choose 'batch', 'layer', 'weight' or None"
-            )
+            raise InputError(f"norm must be 'batch', 'layer', 'weight' or None, got {norm!r}")
         if norm == "weight":
             *below, last = self.layers
             self.layers = nn.ModuleList([*(WeightNormLinear(layer) for layer in below), last])  # type: ignore[arg-type]
         self.norms = nn.ModuleList(NORMS[norm](width) for width in hidden)
 
     def forward(self, x: Float[Tensor, "batch *inputs"]) -> Float[Tensor, "batch outputs"]:
-        """The last affine map's values; inputs of any shape are flattened."""
+        """f(x)."""
         h = x.flatten(1)
-        # The last layer stays for the end: zip stops with the hidden ones.
+        # zip stops at the hidden layers; the last one follows the loop.
         for layer, norm, rate in zip(self.layers, self.norms, self.rates, strict=False):
             h = dropout(self.activation(norm(layer(h))), rate, self.training)
         return self.layers[-1](h)
@@ -88,7 +105,7 @@ def _per_layer(dropout: float | Sequence[float], layers: int) -> tuple[float, ..
     each = tuple(dropout) if isinstance(dropout, Sequence) else (dropout,) * layers
     if len(each) != layers or not all(0 <= p < 1 for p in each):
         raise InputError(
-            f"expected dropout as one probability below 1, or one for each of the {layers} hidden "
+            f"dropout must be one probability below 1, or one for each of the {layers} hidden "
             f"layers, got {dropout}"
         )
     return each

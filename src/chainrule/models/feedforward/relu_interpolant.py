@@ -2,9 +2,9 @@
 
     g(x) = a x + b + Σ_{i=1}^{m-1} c_i (x - x_i)₊          m pieces, m - 1 ReLUs
 
-a is the first slope, c_i the change of slope at the inner knot x_i; beyond the outer knots g goes
-on straight. The formula holds for continuous g, which theorem J 2.11 does not say. In double
-precision g meets the given values to rounding.
+a is the first slope, c_i the change of slope at the inner knot x_i; beyond the outer knots g is
+continued linearly. The formula holds for continuous g, which theorem J 2.11 omits. In double
+precision g takes the given values up to rounding.
 
 Attributed to Lebesgue. Universality: Shekhtman (1982). Notes: J 2.5, theorems 2.10 to 2.12.
 """
@@ -17,12 +17,27 @@ from chainrule.errors import InputError
 
 
 class ReLUInterpolant(nn.Module):
-    """The network through m + 1 points (knot, value); all its numbers can be trained further."""
+    """The piecewise linear function through m + 1 points, as a network that can be trained further.
+
+        g(x) = a x + b + Σ_{i=1}^{m-1} c_i (x - x_i)₊
+
+    Args:
+        knots: x_0 < x_1 < … < x_m.
+        values: g(x_0), …, g(x_m).
+
+    Example:
+        >>> import torch
+        >>> hat = ReLUInterpolant(torch.tensor([0.0, 1.0, 2.0]), torch.tensor([0.0, 1.0, 0.0]))
+        >>> hat(torch.tensor([[0.5], [1.0], [1.5]])).flatten().tolist()
+        [0.5, 1.0, 0.5]
+    """
 
     def __init__(self, knots: Float[Tensor, " points"], values: Float[Tensor, " points"]):
         super().__init__()
         if len(knots) < 2 or not (knots.diff() > 0).all():
-            raise InputError("expected at least two knots in rising order; sort them first")
+            raise InputError(
+                "knots must be at least two values in increasing order; sort them first"
+            )
         a, b, c = lebesgue(knots, values)
         self.a, self.b, self.c = nn.Parameter(a), nn.Parameter(b), nn.Parameter(c)
         self.knots = nn.Parameter(knots[1:-1].clone())
@@ -42,6 +57,6 @@ def lebesgue(
 
 
 def example() -> tuple[ReLUInterpolant, Tensor]:
-    """The interpolant of a sine in nine points, and ten places between."""
+    """The interpolant of a sine through nine points, and ten inputs."""
     knots = torch.linspace(0, 3, 9)
     return ReLUInterpolant(knots, knots.sin()), torch.linspace(0, 3, 10)[:, None]

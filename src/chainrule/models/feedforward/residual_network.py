@@ -1,10 +1,15 @@
 """Residual network: layers that change their input instead of replacing it.
 
     F(x) = x + φ(W x + b) - φ(0)              so that F[0, 0] = Id
-    F(x) = V x + φ(W x + b) - φ(0)            V projects where the widths differ
+    F(x) = V x + φ(W x + b) - φ(0)            V projects where the sizes differ
     f(x) = U (F_L ∘ … ∘ F_1)(x) + c
 
-He et al. (2016), CVPR. Notes: J 2.3.
+A network starts near the identity: of L layers, each has its initial W divided by L. The size of
+the output grows like ∏ (1 + 1/L) ≤ e then, whatever the depth; undivided, each layer multiplies it
+by a factor of its own, and 32 layers make it 10⁷ times larger. W = 0 itself would be a dead start
+for the ReLU, whose slope at 0 is 0.
+
+He et al. (2016), CVPR; Hanin and Rolnick (2018), NeurIPS, for the scale of W. Notes: J 2.3.
 """
 
 import torch
@@ -18,7 +23,22 @@ from chainrule.nn.initialization import initialize
 
 
 class ResidualLayer(nn.Module):
-    """One residual layer; it has a projection exactly where its widths differ."""
+    """One residual layer; it has a projection V exactly where its sizes differ.
+
+        F(x) = x + φ(W x + b) - φ(0)        or  V x + φ(W x + b) - φ(0)
+
+    Args:
+        inputs: Size of x.
+        outputs: Size of F(x).
+        activation: Name of φ, see `chainrule.nn.activations`.
+
+    Example:
+        >>> import torch
+        >>> layer = ResidualLayer(3, 3)
+        >>> _ = torch.nn.init.zeros_(layer.linear.weight)
+        >>> layer(torch.tensor([[1.0, -2.0, 3.0]])).tolist()
+        [[1.0, -2.0, 3.0]]
+    """
 
     def __init__(self, inputs: int, outputs: int, activation: str = "relu"):
         super().__init__()
@@ -34,13 +54,41 @@ class ResidualLayer(nn.Module):
 
 
 class ResidualNetwork(nn.Module):
-    """`depth` residual layers of one width, of which the first projects, and an affine map."""
+    """Residual layers of one size, the first of which may project, and an affine map.
 
-    def __init__(self, inputs: int, width: int, depth: int, outputs: int, activation: str = "relu"):
+        f(x) = U (F_L ∘ … ∘ F_1)(x) + c,     F_l(h) = h + φ(W_l h + b_l) - φ(0)
+
+    The initial W_l are divided by L, so that depth leaves the size of the output alone.
+
+    Args:
+        inputs: Number of inputs; examples of any shape are flattened.
+        hidden_size: Units of each layer.
+        num_layers: L.
+        outputs: Number of outputs.
+        activation: Name of φ, see `chainrule.nn.activations`.
+
+    Example:
+        >>> import torch
+        >>> model = ResidualNetwork(4, hidden_size=16, num_layers=24, outputs=3)
+        >>> model(torch.zeros(5, 4)).shape
+        torch.Size([5, 3])
+    """
+
+    def __init__(
+        self,
+        inputs: int,
+        hidden_size: int,
+        num_layers: int,
+        outputs: int,
+        activation: str = "relu",
+    ):
         super().__init__()
-        sizes = [inputs] + [width] * (depth - 1)
-        self.layers = nn.ModuleList(ResidualLayer(n, width, activation) for n in sizes)
-        self.output = initialize(nn.Linear(width, outputs), "lecun")
+        sizes = [inputs] + [hidden_size] * (num_layers - 1)
+        self.layers = nn.ModuleList(ResidualLayer(n, hidden_size, activation) for n in sizes)
+        self.output = initialize(nn.Linear(hidden_size, outputs), "lecun")
+        with torch.no_grad():
+            for layer in self.layers:
+                layer.linear.weight.div_(num_layers)  # type: ignore[operator, union-attr]
 
     def forward(self, x: Float[Tensor, "batch *inputs"]) -> Float[Tensor, "batch outputs"]:
         h = x.flatten(1)
@@ -63,4 +111,4 @@ def residual(
 
 def example() -> tuple[ResidualNetwork, Tensor]:
     """Three residual layers, and five inputs."""
-    return ResidualNetwork(4, width=6, depth=3, outputs=2, activation="sigmoid"), torch.randn(5, 4)
+    return ResidualNetwork(4, 6, 3, outputs=2, activation="sigmoid"), torch.randn(5, 4)

@@ -1,11 +1,11 @@
-"""Ridge regression: least squares with small weights.
+"""Ridge regression: least squares with a penalty on large weights.
 
     f(x) = W x + b
     min over W, b of Σ_i ‖W x_i + b - y_i‖² + λ ‖W‖²                b is not penalized
     centered, X = U S Vᵀ:   Wᵀ = V diag(s / (s² + λ)) Uᵀ Y,   b = ȳ - W x̄
 
 The singular values show what λ does: directions in which the data hardly vary, s² ≪ λ, are shrunk
-to nothing. No inverse is formed, and more inputs than examples are no trouble.
+to almost nothing. No inverse is formed, and there may be more inputs than examples.
 
 Hoerl and Kennard (1970), Technometrics 12(1). Notes: J 2.1, J 8.2, L "Weight decay".
 """
@@ -19,14 +19,29 @@ from chainrule.models.feedforward.linear_regression import LinearRegression
 
 
 class RidgeRegression(LinearRegression):
-    """An affine map whose weights pay for their size."""
+    """Linear regression with a penalty on the size of its weights; b is not penalized.
+
+        f(x) = W x + b,     min over W, b of Σ_i ‖W x_i + b - y_i‖² + λ ‖W‖²
+
+    Args:
+        inputs: Size of x.
+        outputs: Size of f(x).
+        penalty: λ > 0.
+        bias: Whether there is a b.
+
+    Example:
+        >>> import torch
+        >>> x = torch.tensor([[-1.0], [1.0]])
+        >>> model = RidgeRegression(1, penalty=2.0)
+        >>> model.solve(x, 3 * x)
+        >>> round(model.weight.item(), 4)
+        1.5
+    """
 
     def __init__(self, inputs: int, outputs: int = 1, penalty: float = 1.0, bias: bool = True):
         super().__init__(inputs, outputs, bias)
         if penalty <= 0:
-            raise InputError(
-                f"expected a positive penalty, got {penalty}; LinearRegression is the case of 0"
-            )
+            raise InputError(f"penalty must be above 0, got {penalty}; for 0 use LinearRegression")
         self.penalty = penalty
 
     def minimum(

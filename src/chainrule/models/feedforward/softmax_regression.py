@@ -5,7 +5,7 @@
     ∇ℓ   = (softmax(W x) - e_y) xᵀ
 
 `forward` returns the K logits z. With K = 2, z_1 - z_0 is the logit of logistic regression.
-In the two functions below b is one more column of W on an input that is always 1.
+In `loss` and `gradient` b is one more column of W, on an input that is always 1.
 
 Cox (1966); Bridle (1990), Neurocomputing. Notes: J 2.2, L "Output layer and loss function".
 """
@@ -17,7 +17,20 @@ from torch import Tensor, nn
 
 
 class SoftmaxRegression(nn.Module):
-    """K logits per example; it starts at equal probabilities everywhere."""
+    """K logits per example; the initial probabilities are equal everywhere.
+
+        P(y = k | x) = softmax(W x + b)_k,     f(x) = W x + b
+
+    Args:
+        inputs: Number of inputs; examples of any shape are flattened.
+        classes: K.
+
+    Example:
+        >>> import torch
+        >>> model = SoftmaxRegression(3, classes=4)
+        >>> model(torch.ones(1, 3)).softmax(1).tolist()
+        [[0.25, 0.25, 0.25, 0.25]]
+    """
 
     def __init__(self, inputs: int, classes: int):
         super().__init__()
@@ -25,7 +38,7 @@ class SoftmaxRegression(nn.Module):
         self.bias = nn.Parameter(torch.zeros(classes))
 
     def forward(self, x: Float[Tensor, "batch *inputs"]) -> Float[Tensor, "batch classes"]:
-        """The logits; inputs of any shape are flattened."""
+        """The logits W x + b."""
         return F.linear(x.flatten(1), self.weight, self.bias)
 
 

@@ -25,7 +25,7 @@ from torch import Tensor, nn
 
 from chainrule.errors import InputError
 from chainrule.nn.aux_losses import add_to_loss
-from chainrule.nn.chunked import in_pieces
+from chainrule.nn.chunked import chunked
 from chainrule.nn.dropout import dropout
 from chainrule.nn.initialization import initialize
 from chainrule.nn.pooled_layer import PooledLayer
@@ -79,7 +79,7 @@ class PointNet(nn.Module):
         self.dropout = dropout
 
     def forward(self, x: Points) -> Float[Tensor, "batch classes"]:
-        return in_pieces(self._scores, x, CHUNK_SIZE, self.training)
+        return chunked(self._scores, x, CHUNK_SIZE, self.training)
 
     def _scores(self, x: Points) -> Float[Tensor, "batch classes"]:
         """ρ(g)."""

@@ -17,7 +17,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from chainrule.models.geometric.pointnet import PointFeatures, Points, pointwise, shared_mlp
-from chainrule.nn.chunked import in_pieces
+from chainrule.nn.chunked import chunked
 from chainrule.nn.initialization import initialize
 
 CHUNK_SIZE = 64  # clouds of a large batch that are evaluated at a time
@@ -56,7 +56,7 @@ class PointNetSegmentation(nn.Module):
         self.output = initialize(nn.Linear(128, num_classes), "lecun")
 
     def forward(self, x: Points) -> Float[Tensor, "batch classes points"]:
-        return in_pieces(self._scores, x, CHUNK_SIZE, self.training)
+        return chunked(self._scores, x, CHUNK_SIZE, self.training)
 
     def _scores(self, x: Points) -> Float[Tensor, "batch classes points"]:
         """ρ(h_p, g)."""

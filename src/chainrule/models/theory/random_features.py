@@ -1,11 +1,11 @@
-"""Random features: least squares on fixed random ReLU units, where the test error descends twice.
+"""Random features: least squares on fixed random ReLU units, which shows double descent.
 
     φ(x) = (Wᵀ x + b)₊ / √N,   W, b drawn once and kept,   f(x) = aᵀ φ(x)
     a = Φ⁺ y = argmin ‖a‖ among all a that minimize ‖Φ a - y‖
 
 With fewer features than samples this is ordinary least squares; with more, infinitely many a fit
-exactly and the pseudo-inverse takes the shortest. At N = n the only fit is a wild one: the norm of
-a and the test error peak there, and both fall again beyond (double descent).
+exactly and the pseudo-inverse takes the shortest. At N = n the only exact fit has a large norm:
+‖a‖ and the test error peak there and fall again beyond (double descent).
 
 Rahimi and Recht (2007), NIPS; Belkin et al. (2019), PNAS 116(32). Notes: A 1.3.12.
 """
@@ -16,11 +16,27 @@ from torch import Tensor, nn
 
 from chainrule.errors import InputError
 
-RELATIVE = 1e-12  # singular values below this share of the largest count as zero
+RELATIVE = 1e-12  # singular values below this fraction of the largest count as zero
 
 
 class RandomFeatures(nn.Module):
-    """N random units of which only the outgoing weights are learned, in double precision."""
+    """Least squares on N fixed random ReLU units, in double precision.
+
+        f(x) = aᵀ φ(x),     φ(x) = (Wᵀ x + b)₊ / √N,     a = Φ⁺ y
+
+    Args:
+        inputs: Size of x.
+        features: N.
+        seed: Seed of the draw of W and b.
+
+    Example:
+        >>> import torch
+        >>> x = torch.linspace(-1, 1, 5)[:, None]
+        >>> model = RandomFeatures(inputs=1, features=50)
+        >>> model.fit(x, x[:, 0].square())
+        >>> model(x).round(decimals=4).tolist()
+        [1.0, 0.25, 0.0, 0.25, 1.0]
+    """
 
     W: Float[Tensor, "n features"]
     b: Float[Tensor, " features"]
@@ -29,7 +45,7 @@ class RandomFeatures(nn.Module):
     def __init__(self, inputs: int, features: int, seed: int = 0):
         super().__init__()
         if inputs < 1 or features < 1:
-            raise InputError(f"expected inputs and features, got {inputs} and {features}")
+            raise InputError(f"inputs and features must be at least 1, got {inputs} and {features}")
         generator = torch.Generator().manual_seed(seed)
         draw = torch.randn(inputs + 1, features, generator=generator, dtype=torch.float64)
         self.register_buffer("W", draw[1:] / inputs**0.5)
@@ -57,14 +73,14 @@ def shortest_fit(
 ) -> Float[Tensor, " features"]:
     """Φ⁺ y, by singular values."""
     if not (Phi.isfinite().all() and y.isfinite().all()):
-        raise InputError("inputs or targets hold values that are not finite; clean the data first")
+        raise InputError("inputs and targets must be finite; remove or impute missing values")
     return torch.linalg.lstsq(Phi, y[:, None], rcond=RELATIVE, driver="gelsd").solution[:, 0]
 
 
-def descent(
+def double_descent(
     train: tuple[Tensor, Tensor], test: tuple[Tensor, Tensor], widths: list[int], seed: int = 0
 ) -> dict[str, list[float]]:
-    """Train and test error and ‖a‖ for every number of features."""
+    """Training and test error and ‖a‖ for every number of features."""
     found: dict[str, list[float]] = {"train": [], "test": [], "norm": []}
     for width in widths:
         model = RandomFeatures(train[0].shape[1], width, seed)

@@ -5,10 +5,10 @@
 
 Half-spaces: a labeling is possible if a hyperplane separates the two parts, which a linear program
 decides. Intervals: the positive points are neighbors. Boxes: the smallest box around the positive
-points holds no other. The VC dimensions are n + 1, 2 and 2 n in ℝⁿ.
+points contains no other. The VC dimensions are n + 1, 2 and 2 n in ℝⁿ.
 
-Enumeration over given points proves "at least" and counts; that no set of d + 1 points is shattered
-is Radon's theorem, and for intervals and boxes the choice of the outermost points.
+Enumerating the labelings of given points proves lower bounds. That no d + 1 points are shattered
+follows from Radon's theorem, and for intervals and boxes from labeling the outermost points.
 
 Vapnik and Chervonenkis (1971), Theory of Probability 16(2). Notes: A 5.
 """
@@ -23,7 +23,7 @@ from scipy.optimize import linprog
 
 from chainrule.errors import InputError
 
-MOST = 16  # points; there are 65536 labelings
+MAX_POINTS = 16  # 65536 labelings
 
 Points = Float[np.ndarray, "points n"]
 Labeling = Bool[np.ndarray, " points"]
@@ -39,7 +39,7 @@ def half_space(points: Points, positive: Labeling) -> bool:
 
 
 def box(points: Points, positive: Labeling) -> bool:
-    """Whether the smallest box around the positive points leaves the others out."""
+    """Whether the smallest box around the positive points excludes the others."""
     if not positive.any():
         return True
     low, high = points[positive].min(0), points[positive].max(0)
@@ -48,32 +48,32 @@ def box(points: Points, positive: Labeling) -> bool:
 
 
 def interval(points: Points, positive: Labeling) -> bool:
-    """A box on the line."""
+    """A box in one dimension."""
     if points.shape[1] != 1:
-        raise InputError(f"intervals need points on the line, got {points.shape[1]} coordinates")
+        raise InputError(f"intervals need points with one coordinate, got {points.shape[1]}")
     return box(points, positive)
 
 
 def labelings(points: Points, possible: Class) -> list[Labeling]:
     """All labelings of the points that the class produces."""
-    if not 1 <= len(points) <= MOST:
-        raise InputError(f"expected 1 to {MOST} points to enumerate, got {len(points)}")
+    if not 1 <= len(points) <= MAX_POINTS:
+        raise InputError(f"expected 1 to {MAX_POINTS} points, got {len(points)}")
     every = (np.array(signs) for signs in product([False, True], repeat=len(points)))
     return [labeling for labeling in every if possible(points, labeling)]
 
 
 def shattered(points: Points, possible: Class) -> bool:
-    """Whether the class produces every labeling; stops at the first that it cannot."""
-    if not 1 <= len(points) <= MOST:
-        raise InputError(f"expected 1 to {MOST} points to enumerate, got {len(points)}")
+    """Whether the class produces every labeling."""
+    if not 1 <= len(points) <= MAX_POINTS:
+        raise InputError(f"expected 1 to {MAX_POINTS} points, got {len(points)}")
     every = product([False, True], repeat=len(points))
     return all(possible(points, np.array(signs)) for signs in every)
 
 
 def largest_shattered(points: Points, possible: Class) -> list[int]:
-    """The numbers of a largest shattered set among the points: a lower bound of the dimension.
+    """Indices of a largest shattered subset of the points, whose size bounds the dimension below.
 
-    Part of a shattered set is shattered, so the search ends at the first size without one.
+    Subsets of a shattered set are shattered, so the search ends at the first size without one.
     """
     best: list[int] = []
     for size in range(1, len(points) + 1):

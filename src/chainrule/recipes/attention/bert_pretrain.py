@@ -33,7 +33,7 @@ from chainrule.data.text.wordpiece import SPECIAL, WordPiece, train_wordpiece
 from chainrule.errors import InputError
 from chainrule.learning.bag_of_words import bag_of_words, rarity
 from chainrule.learning.latent_semantics import latent_semantics
-from chainrule.learning.masking import packed, sentence_pairs
+from chainrule.learning.masking import pack_pairs, sentence_pairs
 from chainrule.learning.tasks import Task
 from chainrule.models.attention.bert_pretraining import BertPretraining
 from chainrule.recipes.families.bert import (
@@ -150,7 +150,7 @@ class Recipe(BertSizes, BaseRecipe):
             found += sentence_pairs(tokens[::LONG], longest, seed)
         else:
             found = sentence_pairs(tokens, longest, seed)
-        rows, _, labels = packed(found, longest, pieces.cls, pieces.sep)
+        rows, _, labels = pack_pairs(found, longest, pieces.cls, pieces.sep)
         return Split(rows, labels)
 
     def summarize(self, data: Corpus) -> DataSummary:

@@ -56,7 +56,7 @@ class Recipe(BaseRecipe):
     def fit(
         self, model: Perceptron, data: Splits, folder: Path | None, device: str
     ) -> Generator[Progress]:
-        result = model.learn(*signed(data.train), passes=self.passes)
+        result = model.fit(*signed(data.train), passes=self.passes)
         metrics = error_and_margin(model, data.train)
         counted = {"mistakes": float(result.mistakes), "passes": float(result.passes)}
         yield one_step(metrics | counted, result.reason)

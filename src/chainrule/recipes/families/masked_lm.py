@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from chainrule.data.text.wordpiece import SPECIAL, WordPiece
 from chainrule.errors import InputError
 from chainrule.learning.bag_of_words import bag_of_words
-from chainrule.learning.masking import Hidden, Scheme, hide
+from chainrule.learning.masking import MaskedTokens, MaskingScheme, mask_tokens
 from chainrule.learning.metrics import METRICS
 from chainrule.learning.tasks import Task
 from chainrule.models.attention.bert_pretraining import BertPretraining
@@ -44,20 +44,20 @@ class MaskedLM(nn.Module):
         self.model = model
         self.register_buffer("weights", weights, persistent=False)
         self.sep = pieces.sep
-        self.scheme = Scheme(len(pieces), pieces.mask, len(SPECIAL))
+        self.scheme = MaskingScheme(len(pieces), pieces.mask, len(SPECIAL))
 
     def forward(self, tokens: Int[Tensor, "batch steps"]) -> Float[Tensor, "batch 6"]:
         if self.training:
             tokens = trimmed(tokens)
-            return self.guess(hide(tokens, self.scheme), tokens)
-        chosen = hide(tokens.cpu(), self.scheme, torch.Generator().manual_seed(MEASURED))
-        hidden = Hidden(*(t.to(tokens.device) for t in chosen))  # the same ones on every device
+            return self.guess(mask_tokens(tokens, self.scheme), tokens)
+        chosen = mask_tokens(tokens.cpu(), self.scheme, torch.Generator().manual_seed(MEASURED))
+        hidden = MaskedTokens(*(t.to(tokens.device) for t in chosen))  # the same ones on every device
         order = lengths(tokens).argsort(stable=True)
         parts = [self.guess(part_of(hidden, rows), tokens[rows]) for rows in order.split(AT_ONCE)]
         return torch.cat(parts)[order.argsort()]
 
     def guess(
-        self, hidden: Hidden, original: Int[Tensor, "batch steps"]
+        self, hidden: MaskedTokens, original: Int[Tensor, "batch steps"]
     ) -> Float[Tensor, "batch 6"]:
         """The softmax is taken at [CLS] and at hidden words only."""
         tokens, places, words, counts = hidden
@@ -70,11 +70,11 @@ class MaskedLM(nn.Module):
         return torch.cat([torch.stack(sums, 1), found.next_sentence.float(), gist[:, None]], 1)
 
 
-def part_of(hidden: Hidden, rows: Int[Tensor, " rows"]) -> Hidden:
+def part_of(hidden: MaskedTokens, rows: Int[Tensor, " rows"]) -> MaskedTokens:
     """Some rows, without the columns that none of them needs."""
     tokens, places, words, counts = (t[rows] for t in hidden)
     most = max(1, int(counts.sum(1).max()))
-    return Hidden(trimmed(tokens), places[:, :most], words[:, :most], counts[:, :most])
+    return MaskedTokens(trimmed(tokens), places[:, :most], words[:, :most], counts[:, :most])
 
 
 def all_tasks(

@@ -13,7 +13,7 @@ from torch import nn
 from chainrule.data.datasets import mnist_points
 from chainrule.data.splits import Splits
 from chainrule.learning.augmentation import Augment, compose
-from chainrule.learning.point_augmentation import jitter, rescale, rotate_about_up, some_points
+from chainrule.learning.point_augmentation import jitter, random_scale, random_rotation, sample_points
 from chainrule.models.geometric.pointnet import PointNet
 from chainrule.runs.recipe import BaseRecipe, DataSummary, Predictions, Published
 from chainrule.training import Settings
@@ -60,9 +60,9 @@ class Recipe(BaseRecipe):
 
     def augmentation(self) -> Augment:
         return compose(
-            some_points(self.visible),
-            rotate_about_up(self.degrees, dimensions=2),
-            rescale(self.stretch, dimensions=2),
+            sample_points(self.visible),
+            random_rotation(self.degrees, dimensions=2),
+            random_scale(self.stretch, dimensions=2),
             jitter(self.jitter, 2.5 * self.jitter, dimensions=2),
         )
 

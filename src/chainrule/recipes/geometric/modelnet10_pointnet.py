@@ -17,10 +17,10 @@ from chainrule.learning.augmentation import Augment, compose
 from chainrule.learning.point_augmentation import (
     drop_points,
     jitter,
-    mirror,
-    rescale,
-    rotate_about_up,
-    some_points,
+    random_flip,
+    random_rotation,
+    random_scale,
+    sample_points,
 )
 from chainrule.models.geometric.pointnet import PointNet
 from chainrule.runs.recipe import BaseRecipe, DataSummary, Predictions, Published
@@ -80,11 +80,11 @@ class Recipe(BaseRecipe):
 
     def augmentation(self) -> Augment:
         return compose(
-            some_points(self.visible),
+            sample_points(self.visible),
             drop_points(self.missing),
-            mirror(),
-            rotate_about_up(self.degrees),
-            *([] if self.normals else [rescale(self.stretch)]),
+            random_flip(),
+            random_rotation(self.degrees),
+            *([] if self.normals else [random_scale(self.stretch)]),
             jitter(self.jitter, 2.5 * self.jitter),
         )
 

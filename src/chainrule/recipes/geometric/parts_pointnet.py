@@ -15,7 +15,7 @@ from chainrule.data.datasets import joined_parts
 from chainrule.data.splits import Splits
 from chainrule.learning.augmentation import Augment, compose
 from chainrule.learning.metrics import MEAN_IOU, METRICS
-from chainrule.learning.point_augmentation import jitter, rescale, rotate_about_up
+from chainrule.learning.point_augmentation import jitter, random_scale, random_rotation
 from chainrule.learning.tasks import SEGMENTATION, Task
 from chainrule.models.geometric.pointnet_segmentation import PointNetSegmentation
 from chainrule.runs.recipe import BaseRecipe, DataSummary, Predictions, one_label
@@ -64,8 +64,8 @@ class Recipe(BaseRecipe):
 
     def augmentation(self) -> Augment:
         return compose(
-            rotate_about_up(self.degrees),
-            rescale(self.stretch),
+            random_rotation(self.degrees),
+            random_scale(self.stretch),
             jitter(self.jitter, 2.5 * self.jitter),
         )
 

@@ -18,6 +18,7 @@ from torch.func import functional_call, stack_module_state, vmap
 from torch.fx.experimental.proxy_tensor import make_fx
 
 from chainrule.errors import InputError, NotBatchableError
+from chainrule.learning.penalties import penalized_parameters
 from chainrule.nn.dropout import LEVELS, MASKS, draws, kept_levels, laid_out
 
 NONE = torch.zeros((), dtype=torch.int16)  # a draw that keeps its unit
@@ -44,6 +45,8 @@ class Stack(nn.Module):
         self.names, self.buffer_names = list(parameters), list(buffers)
         self.stacked = nn.ParameterList(p.detach().clone() for p in parameters.values())
         self.weights = tuple(self.stacked)  # reading a ParameterList costs more than using it
+        weights = set(penalized_parameters(models[0]))
+        self.penalized = [p in weights for p in models[0].parameters()]
         for place, value in enumerate(buffers.values()):
             self.register_buffer(f"buffer{place}", value.clone())
         self.wiring = [wired(models[0])]  # in a list: its own parameters are not ours

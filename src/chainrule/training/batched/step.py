@@ -98,11 +98,13 @@ def optimizer_step(state: BatchedState, run: BatchedRun) -> None:
 
 
 def shrink(run: BatchedRun, share: float) -> None:
-    """Weight decay of matrices: in the gradient, or decoupled from it."""
-    for p, rate, decay in zip(run.stack.weights, run.rates, run.decays or (), strict=True):
-        if p.ndim > 2 and run.common.optimizer in DECOUPLED:
+    """Weight decay of the weights: in the gradient, or decoupled from it."""
+    stack, decoupled = run.stack, run.common.optimizer in DECOUPLED
+    each = zip(stack.weights, run.rates, run.decays or (), stack.penalized, strict=True)
+    for p, rate, decay, penalized in each:
+        if penalized and decoupled:
             p.mul_(1 - share * rate * decay)
-        elif p.ndim > 2:
+        elif penalized:
             p.grad.addcmul_(p, decay)
 
 
