@@ -138,7 +138,7 @@ def test_gpt_refuses_what_it_cannot_read(
         ("--text empty.txt", "is empty; expected text"),
         ("--text short.txt", "has 320 characters; expected at least 2,580"),
         ("--text short.txt --context 16", "at least 340, as a twentieth"),
-        ("--text short.txt --context 8 --heads 3", "a width of 128 and 3 heads"),
+        ("--text short.txt --context 8 --heads 3", "a positive multiple of"),
     ):
         assert words in refusal(f"train gpt {flags} --out new", capsys), flags
         assert not Path("new").exists()
@@ -329,7 +329,7 @@ def test_every_patch_has_its_place(kind, shape: tuple[int, ...], patches: int) -
     assert moved.shape == x.shape and not torch.equal(moved, x)
     with torch.no_grad():
         assert model.eval()(x).shape == (2, 10)
-    with pytest.raises(InputError, match="cover exactly"):
+    with pytest.raises(InputError, match="multiple of patch_size"):
         replace(recipe, patch=5).model(Task(shape, DIGITS))
 
 
