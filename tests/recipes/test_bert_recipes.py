@@ -21,7 +21,6 @@ from chainrule.data.splits import Split
 from chainrule.data.text.wordpiece import CLS, MASK, PAD, SEP, UNK, WordPiece, train_wordpiece
 from chainrule.errors import InputError
 from chainrule.learning.bag_of_words import bag_of_words
-from chainrule.learning.masking import mask_tokens
 from chainrule.models.attention.bert import BERT
 from chainrule.models.attention.bert_pretraining import BertPretraining
 from chainrule.models.attention.bert_question_answering import BertQuestionAnswering

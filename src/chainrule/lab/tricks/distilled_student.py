@@ -30,7 +30,7 @@ LEVEL = 1e-4
 IMAGES = (50, 100, 200)
 UPDATES = 120
 BATCH = 50
-TAUGHT = replace(CLASSIFICATION, training_loss=distillation_loss(temperature=4.0, share=1.0))
+TAUGHT = replace(CLASSIFICATION, training_loss=distillation_loss(temperature=4.0, weight=1.0))
 
 
 def check(students: int = 20, epochs: int = 15, seed: int = 0) -> Verdict:

@@ -51,7 +51,9 @@ class MaskedLM(nn.Module):
             tokens = trimmed(tokens)
             return self.guess(mask_tokens(tokens, self.scheme), tokens)
         chosen = mask_tokens(tokens.cpu(), self.scheme, torch.Generator().manual_seed(MEASURED))
-        hidden = MaskedTokens(*(t.to(tokens.device) for t in chosen))  # the same ones on every device
+        hidden = MaskedTokens(
+            *(t.to(tokens.device) for t in chosen)
+        )  # the same ones on every device
         order = lengths(tokens).argsort(stable=True)
         parts = [self.guess(part_of(hidden, rows), tokens[rows]) for rows in order.split(AT_ONCE)]
         return torch.cat(parts)[order.argsort()]

@@ -53,7 +53,10 @@ class Recipe(NodeRecipe):
         from chainrule.plots.graphs import colored_graph
 
         data, predicted = predictions.data, predicted_classes(predictions)
-        edges, names = data.graph.edge_index.T.numpy(), [str(m) for m in range(data.graph.num_nodes)]
+        edges, names = (
+            data.graph.edge_index.T.numpy(),
+            [str(m) for m in range(data.graph.num_nodes)],
+        )
         club = colored_graph(
             edges, data.labels.numpy(), predicted.numpy(), data.classes, data.train.x.numpy(), names
         )

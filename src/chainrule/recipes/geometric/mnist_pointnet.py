@@ -13,7 +13,12 @@ from torch import nn
 from chainrule.data.datasets import mnist_points
 from chainrule.data.splits import Splits
 from chainrule.learning.augmentation import Augment, compose
-from chainrule.learning.point_augmentation import jitter, random_scale, random_rotation, sample_points
+from chainrule.learning.point_augmentation import (
+    jitter,
+    random_rotation,
+    random_scale,
+    sample_points,
+)
 from chainrule.models.geometric.pointnet import PointNet
 from chainrule.runs.recipe import BaseRecipe, DataSummary, Predictions, Published
 from chainrule.training import Settings

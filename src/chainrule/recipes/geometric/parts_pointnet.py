@@ -15,7 +15,7 @@ from chainrule.data.datasets import joined_parts
 from chainrule.data.splits import Splits
 from chainrule.learning.augmentation import Augment, compose
 from chainrule.learning.metrics import MEAN_IOU, METRICS
-from chainrule.learning.point_augmentation import jitter, random_scale, random_rotation
+from chainrule.learning.point_augmentation import jitter, random_rotation, random_scale
 from chainrule.learning.tasks import SEGMENTATION, Task
 from chainrule.models.geometric.pointnet_segmentation import PointNetSegmentation
 from chainrule.runs.recipe import BaseRecipe, DataSummary, Predictions, one_label
