@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from chainrule.lab.check import check_and_draw
 from chainrule.lab.claim import Verdict
+from chainrule.lab.runner import check_and_draw
 from chainrule.registry import Entry, entries
 
 CLAIMS = entries("claims")

@@ -49,7 +49,7 @@ def run(arguments: list[str]) -> int:
         out.print("usage: chainrule lab CLAIM [flags of the claim] | CLAIM … | --all\n")
         out.print(names_table("Claims", [(e.name, e.title) for e in entries("claims")]))
         return 0
-    from chainrule.lab.check import check_many
+    from chainrule.lab.runner import check_many
 
     steps = check_many(chosen, options.out, options.seeds)
     verdicts = dict(counted(steps, len(chosen), "checking", options.json))
@@ -60,7 +60,7 @@ def run(arguments: list[str]) -> int:
 
 def one(entry: Entry, arguments: list[str]) -> int:
     """A single claim, whose arguments are flags too."""
-    from chainrule.lab.check import check_and_draw
+    from chainrule.lab.runner import check_and_draw
     from chainrule.lab.claim import settings_of
 
     form = make_dataclass("form", [("claim", settings_of(entry)), ("options", Options)])

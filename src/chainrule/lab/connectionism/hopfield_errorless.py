@@ -16,7 +16,7 @@ import torch
 from scipy.stats import t
 
 from chainrule.lab.claim import Picture, Verdict
-from chainrule.lab.connectionism.hopfield_flips import exact
+from chainrule.lab.helpers.crosstalk import flip_probability
 from chainrule.models.connectionism.hopfield import hebb, stable
 
 LEVEL = 1e-6
@@ -62,7 +62,10 @@ def picture(generator: torch.Generator) -> Picture:
     curves, points = {}, {}
     for n in SHOWN:
         loads = [load / 10 for load in range(5, 31)]
-        curves[f"n = {n}"] = (loads, [1 - (1 - exact(n, int(x * allowed(n)))) ** n for x in loads])
+        curves[f"n = {n}"] = (
+            loads,
+            [1 - (1 - flip_probability(n, int(x * allowed(n)))) ** n for x in loads],
+        )
         shares = [
             fmean(disturbed(n, int(x * allowed(n)), generator) for _ in range(8)) for x in LOADS
         ]
@@ -79,7 +82,7 @@ def picture(generator: torch.Generator) -> Picture:
 
 def expected(n: int) -> float:
     """n p at s = n / (2 log₂ n)."""
-    return n * exact(n, int(allowed(n)))
+    return n * flip_probability(n, int(allowed(n)))
 
 
 def allowed(n: int) -> float:

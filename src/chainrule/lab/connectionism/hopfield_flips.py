@@ -13,9 +13,10 @@ The notes' integral lacks the Gaussian's constant √(n / 2πs); the closed form
 import math
 
 import torch
-from scipy.stats import binom, t
+from scipy.stats import t
 
 from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.helpers.crosstalk import flip_probability
 from chainrule.models.connectionism.hopfield import hebb, synchronous
 
 RATIOS = (0.1, 0.15, 0.2, 0.3, 0.5, 0.8)
@@ -40,7 +41,9 @@ def verdict(units: int, memories: int, seed: int, spread: float) -> Verdict:
         s = round(ratio * units)
         shares = torch.tensor([flipped(units, s, generator) for _ in range(memories)])
         predicted, mean = formula(spread * ratio), shares.mean().item()
-        error = shares.std().item() / memories**0.5 + abs(exact(units, s) - formula(ratio))
+        error = shares.std().item() / memories**0.5 + abs(
+            flip_probability(units, s) - formula(ratio)
+        )
         means.append(mean)
         distances.append(abs(mean - predicted) / error)
     bound = float(t.isf(LEVEL / len(RATIOS) / 2, memories - 1))
@@ -65,12 +68,6 @@ def verdict(units: int, memories: int, seed: int, spread: float) -> Verdict:
 def formula(ratio: float) -> float:
     """½ (1 - erf √(n / 2s)) for s/n."""
     return 0.5 * math.erfc(math.sqrt(0.5 / ratio))
-
-
-def exact(n: int, s: int) -> float:
-    """P(sum of (s - 1)(n - 1) signs < -(n - 1)): the signal is (n - 1)/n, as W has no diagonal."""
-    signs = (s - 1) * (n - 1)
-    return float(binom.cdf(math.ceil((signs - (n - 1)) / 2) - 1, signs, 0.5))
 
 
 def flipped(n: int, s: int, generator: torch.Generator) -> float:

@@ -14,9 +14,8 @@ import torch
 from torch import Tensor
 
 from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.helpers.integer_signals import integer_signal
 from chainrule.nn.convolution import convolution, correlation
-
-LARGEST = 9
 
 
 def check(trials: int = 10, seed: int = 0) -> Verdict:
@@ -63,13 +62,8 @@ def difference(operation: Callable[..., Tensor], generator: torch.Generator) -> 
     worst = 0.0
     for dimension in (1, 2, 3):
         n, m = torch.randint(2, 6, (2, dimension), generator=generator).tolist()
-        f, h, g = (whole_numbers(size, generator) for size in (n, m, n))
+        f, h, g = (integer_signal(size, generator) for size in (n, m, n))
         full = operation(f, h) - operation(h, f)
         circular = operation(f, g, "circular") - operation(g, f, "circular")
         worst = max(worst, full.abs().max().item(), circular.abs().max().item())
     return worst
-
-
-def whole_numbers(shape: list[int], generator: torch.Generator) -> Tensor:
-    """From -9 to 9, in double precision."""
-    return torch.randint(-LARGEST, LARGEST + 1, shape, generator=generator).double()

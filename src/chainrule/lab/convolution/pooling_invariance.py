@@ -16,7 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from chainrule.lab.claim import Picture, Verdict
-from chainrule.lab.convolution.convolution_commutes import whole_numbers
+from chainrule.lab.helpers.integer_signals import integer_signal
 from chainrule.models.convolution.lenet import POOLINGS
 
 WIDTH = 64
@@ -64,7 +64,7 @@ def verdict(pools: list[Pool], images: int, seed: int) -> Verdict:
 
 def seen(pool: Pool, p: int, images: int, generator: torch.Generator) -> int:
     """Pooled values that change when the pixels of every p×p window are permuted."""
-    windows = whole_numbers([images, 4, 4, p * p], generator)
+    windows = integer_signal([images, 4, 4, p * p], generator)
     order = torch.rand(windows.shape, generator=generator).argsort(-1)
     before, after = (pool(joined(w, p), p) for w in (windows, windows.gather(-1, order)))
     return int((before != after).sum())

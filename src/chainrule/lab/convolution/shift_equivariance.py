@@ -12,7 +12,7 @@ that sign the two sides differ. Fukushima (1980) and LeCun et al. (1989) for its
 import torch
 
 from chainrule.lab.claim import Picture, Verdict
-from chainrule.lab.convolution.convolution_commutes import whole_numbers
+from chainrule.lab.helpers.integer_signals import integer_signal
 from chainrule.nn.activations import identity, relu
 from chainrule.nn.convolution import axes, convolution, correlation
 
@@ -57,9 +57,9 @@ def verdict(size: int, trials: int, seed: int, sign: int) -> Verdict:
 
 def difference(shape: list[int], sign: int, generator: torch.Generator) -> float:
     """Largest entry of φ(f_δ ∗ h) - φ(f ∗ h)_δ over all δ."""
-    f, worst = whole_numbers(shape, generator), 0.0
+    f, worst = integer_signal(shape, generator), 0.0
     kernel = [int(torch.randint(1, n + 1, (), generator=generator)) for n in shape]
-    h = whole_numbers(kernel, generator)
+    h = integer_signal(kernel, generator)
     for operation in (convolution, correlation):
         for φ in (identity, relu):
             whole = φ(operation(f, h, "circular"))

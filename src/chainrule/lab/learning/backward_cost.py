@@ -16,9 +16,9 @@ from itertools import pairwise
 
 import torch
 from torch import Tensor, nn
-from torch.utils.flop_counter import FlopCounterMode
 
 from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.helpers.multiply_adds import torch_multiply_adds
 from chainrule.models.feedforward.mlp import MLP
 from chainrule.registry import find
 
@@ -75,15 +75,9 @@ def formula(sizes: list[int]) -> float:
 
 def cost(sweep: Sweep, model: nn.Module, x: Tensor) -> tuple[float, float]:
     """Number of weights, and the sweep's multiply-adds per multiply-add of a forward pass."""
-    once = counted(lambda: model(x))
-    both = counted(lambda: sweep(model, x))
+    once = torch_multiply_adds(model, x)
+    both = torch_multiply_adds(lambda: sweep(model, x))
     return float(sum(p.numel() for p in model.parameters())), (both - once) / once
-
-
-def counted(compute: Callable[[], object]) -> int:
-    with FlopCounterMode(display=False) as counter:
-        compute()
-    return counter.get_total_flops() // 2
 
 
 def backward(model: nn.Module, x: Tensor) -> None:

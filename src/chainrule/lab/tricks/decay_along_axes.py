@@ -13,12 +13,12 @@ Krogh and Hertz (1992).
 import torch
 from torch import Tensor
 
-from chainrule.data.datasets import diabetes
 from chainrule.errors import InputError
 from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.helpers.diabetes_regression import centered_diabetes
 from chainrule.learning.losses import squared
 from chainrule.learning.optimizers import optimizer
-from chainrule.models.feedforward.linear_regression import LinearRegression, centered
+from chainrule.models.feedforward.linear_regression import LinearRegression
 
 BOUND = 1e-9
 DECAYS = (0.03, 0.3, 3.0)
@@ -38,7 +38,7 @@ def broken() -> Verdict:
 
 def verdict(steps: int, half: float) -> Verdict:
     """θ_μ along the axes, for three μ."""
-    x, y = regression()
+    x, y = centered_diabetes()
     curvatures, axes = torch.linalg.eigh(x.T @ x / len(x))
     curvatures = half * curvatures
     model = LinearRegression(x.shape[1], bias=False).double()
@@ -71,12 +71,6 @@ def verdict(steps: int, half: float) -> Verdict:
 def kept(curvatures: Tensor, mu: float) -> Tensor:
     """λ / (λ + μ)."""
     return curvatures / (curvatures + mu)
-
-
-def regression() -> tuple[Tensor, Tensor]:
-    """Ten measurements of patients, and how far their disease went; both centered."""
-    x, y = diabetes.load().train
-    return centered(x, y.reshape(len(x), -1), True)[:2]
 
 
 def descended(x: Tensor, y: Tensor, mu: float, steps: int) -> Tensor:

@@ -16,7 +16,8 @@ import torch
 from torch import Tensor
 
 from chainrule.lab.claim import Picture, Verdict
-from chainrule.lab.tricks.noisy_inputs import DRAWN, distance, fits, patients, ridge
+from chainrule.lab.helpers.diabetes_regression import standardized_diabetes
+from chainrule.lab.helpers.noisy_inputs import DRAWN, distance, fits, ridge
 from chainrule.nn.dropout import dropout
 
 RATES = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7)
@@ -35,7 +36,7 @@ def broken() -> Verdict:
 
 def verdict(copies: int, repeats: int, seed: int, units: Tensor) -> Verdict:
     """Weights by the share of inputs dropped, per standard deviation of an input."""
-    x, y = patients()
+    x, y = standardized_diabetes()
 
     def shrunk(rate: float) -> Tensor:
         return units * ridge(units * x, y, len(x) * rate / (1 - rate))

@@ -14,11 +14,10 @@ import math
 from collections.abc import Callable
 
 import torch
-from torch import Tensor
 
 from chainrule.autodiff.curvature import gradient_descent
 from chainrule.lab.claim import Picture, Verdict
-from chainrule.lab.tricks.decay_along_axes import regression
+from chainrule.lab.helpers.diabetes_regression import centered_diabetes, solution
 from chainrule.learning.losses import squared
 from chainrule.models.feedforward.linear_regression import LinearRegression
 from chainrule.models.feedforward.ridge_regression import RidgeRegression
@@ -40,7 +39,7 @@ def broken() -> Verdict:
 
 def verdict(decay: Callable[[float, int], float]) -> Verdict:
     """θ_t and θ_μ along the axes, as shares of θ*."""
-    x, y = regression()
+    x, y = centered_diabetes()
     inputs = x.shape[1]
     curvatures, axes = torch.linalg.eigh(x.T @ x / len(x))
     eta = STEP / curvatures.max().item()
@@ -71,9 +70,3 @@ def verdict(decay: Callable[[float, int], float]) -> Verdict:
             log="x",
         ),
     )
-
-
-def solution(model: LinearRegression, x: Tensor, y: Tensor) -> Tensor:
-    """The weights that the model finds."""
-    model.double().solve(x, y)
-    return model.weight.detach()[0]

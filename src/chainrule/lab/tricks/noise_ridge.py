@@ -10,7 +10,8 @@ Bishop (1995), Neural Computation 7.
 """
 
 from chainrule.lab.claim import Picture, Verdict
-from chainrule.lab.tricks.noisy_inputs import DRAWN, distance, fits, patients, ridge
+from chainrule.lab.helpers.diabetes_regression import standardized_diabetes
+from chainrule.lab.helpers.noisy_inputs import DRAWN, distance, fits, ridge
 from chainrule.learning.augmentation import gaussian_noise
 
 SIGMAS = (0.1, 0.2, 0.4, 0.7, 1.0, 1.5)
@@ -28,7 +29,7 @@ def broken() -> Verdict:
 
 def verdict(copies: int, repeats: int, seed: int, share: float) -> Verdict:
     """Weights by σ."""
-    x, y = patients()
+    x, y = standardized_diabetes()
     found = fits(x, y, [gaussian_noise(sigma) for sigma in SIGMAS], copies, repeats, seed)
     penalties = [share * len(x) * sigma**2 for sigma in SIGMAS]
     worst, bound = distance(found, [ridge(x, y, penalty) for penalty in penalties])

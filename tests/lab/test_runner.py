@@ -7,7 +7,7 @@ from rich.console import Console
 
 from chainrule.console.tables import verdict_table
 from chainrule.errors import InputError
-from chainrule.lab import check as running
+from chainrule.lab import runner as running
 from chainrule.plots.lab_page import Shown, lab_page
 from chainrule.registry import entries, find
 

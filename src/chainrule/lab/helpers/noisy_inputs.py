@@ -9,27 +9,14 @@ import torch
 from scipy.stats import t
 from torch import Tensor
 
-from chainrule.data.datasets import diabetes
 from chainrule.errors import InputError
+from chainrule.lab.helpers.diabetes_regression import solution
 from chainrule.learning.tasks import Augment
-from chainrule.models.feedforward.linear_regression import LinearRegression, centered
+from chainrule.models.feedforward.linear_regression import LinearRegression
 from chainrule.models.feedforward.ridge_regression import RidgeRegression
 
 LEVEL = 1e-6
 DRAWN = {"body mass": 2, "blood pressure": 3, "serum s5": 8}
-
-
-def patients() -> tuple[Tensor, Tensor]:
-    """Ten standardized measurements, and the centered progression of the disease."""
-    x, y = diabetes.load().train
-    x, y = centered(x, y.reshape(len(x), -1), True)[:2]
-    return x / x.square().mean(0).sqrt(), y
-
-
-def solution(model: LinearRegression, x: Tensor, y: Tensor) -> Tensor:
-    """The weights that the model finds."""
-    model.double().solve(x, y)
-    return model.weight.detach()[0]
 
 
 def ridge(x: Tensor, y: Tensor, penalty: float) -> Tensor:
@@ -41,7 +28,7 @@ def fits(
 ) -> list[Tensor]:
     """For every kind of noise (repeats, inputs): least squares on so many noisy copies at once."""
     if repeats < 2:
-        raise InputError(f"--repeats must be at least 2, to see a spread, got {repeats}")
+        raise InputError(f"repeats must be at least 2 for a standard error, got {repeats}")
     many_x, many_y = x.repeat(copies, 1), y.repeat(copies, 1)
     with torch.random.fork_rng([]):
         torch.manual_seed(seed)
