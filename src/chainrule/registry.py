@@ -7,8 +7,10 @@ Listing reads text and imports nothing, so `chainrule list` answers at once.
 
 import ast
 import re
+import sys
 from dataclasses import dataclass
 from functools import cache, cached_property
+from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -58,6 +60,9 @@ class Entry:
         return self.docstring.split("\n", 1)[0].rstrip(".:")
 
     def load(self) -> ModuleType:
+        """The module; a user's file is imported once, under a name no other file has."""
+        if not self.path.is_relative_to(ROOT):
+            return load_file(self.path)
         parts = self.path.relative_to(ROOT).with_suffix("").parts
         return import_module(".".join(("chainrule", *parts)))
 
@@ -68,6 +73,39 @@ def entries(kind: str) -> list[Entry]:
     paths = (ROOT / FOLDERS.get(kind, kind)).rglob("*.py")
     found = [Entry(kind, path) for path in paths if contract.search(path.read_text("utf-8"))]
     return sorted(found, key=lambda entry: (entry.chapter_title, entry.path))
+
+
+def entry_from_file(kind: str, path: Path) -> Entry:
+    """A user's own file of the same contract, wherever it lies."""
+    what = kind.rstrip("s") if kind != "data" else "data set"
+    if not path.is_file():
+        raise InputError(f"there is no file {path}; expected a Python file that defines a {what}")
+    text = path.read_text("utf-8")
+    if not re.search(CONTRACTS[kind], text, re.MULTILINE):
+        needed = CONTRACTS[kind].strip("^(\\")
+        raise InputError(f"{path} is no {what}: it must define `{needed}`")
+    try:
+        ast.parse(text)
+    except SyntaxError as error:
+        raise InputError(f"{path}, line {error.lineno}: {error.msg}") from None
+    return Entry(kind, path.resolve())
+
+
+@cache
+def load_file(path: Path) -> ModuleType:
+    """Import a file by its path, not by its place in a package."""
+    from importlib.util import module_from_spec, spec_from_file_location
+
+    spec = spec_from_file_location(f"chainrule_file_{sha256(bytes(path)).hexdigest()[:12]}", path)
+    if spec is None or spec.loader is None:
+        raise InputError(f"{path} cannot be imported; expected a file that ends in .py")
+    module = sys.modules[spec.name] = module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[spec.name]
+        raise
+    return module
 
 
 @cache

@@ -1,11 +1,12 @@
-"""Claim: a token written with remembered keys and values is the one written without (J 6.4, L 8).
+"""Claim: decoding with a key-value cache gives the same logits as without it (J 6.4, L 8).
 
     y_t sees k_s, v_s of s ≤ t only   ⇒   k_s, v_s never change:  f(x_1 … x_t) from x_t and memory
 
-Measured: the largest difference between GPT's logits of a whole text and those of the same text
-read in pieces, token by token and in random lengths, in double precision. Bound: 1e-12, rounding
-of sums in another order. The picture counts what a token costs: n positions, or one.
-Radford et al. (2018, 2019).
+Measured: the largest difference between GPT's logits for a whole text and for the same text read in
+chunks, token by token and in random lengths, in double precision.
+Bound: 1e-12, sums in another order.
+The picture counts the cost of one more token: n positions without the cache, one with it. Radford
+et al. (2018, 2019).
 """
 
 from collections.abc import Callable
@@ -23,9 +24,14 @@ SYMBOLS, DEPTH = 20, 2
 AGAIN, REMEMBERED = "all read again", "keys and values remembered"
 
 
-def check(length: int = 64, width: int = 32, seed: int = 0) -> Verdict:
-    """Everything is remembered."""
-    return verdict(length, width, seed, lambda memories: memories)
+def check(length: int = 64, hidden_size: int = 32, seed: int = 0) -> Verdict:
+    """The whole past is cached.
+
+    Args:
+        length: Tokens of the text.
+        hidden_size: Hidden size of the GPT.
+    """
+    return verdict(length, hidden_size, seed, lambda memories: memories)
 
 
 def broken() -> Verdict:
@@ -63,12 +69,12 @@ def verdict(length: int, width: int, seed: int, kept: Callable[[Memories], Memor
         costs[REMEMBERED].append(multiply_adds(step, text[:, -1:]))
     x = [float(place) for place in places]
     return Verdict(
-        predicted="cached - uncached = 0",
+        quantity="largest |cached - uncached| logit",
         measured=worst,
+        relation="≤",
         bound=ROUNDING,
-        holds=worst <= ROUNDING,
         picture=Picture(
-            title="With remembered keys and values the next token costs one position",
+            title="With cached keys and values, one more token costs one position",
             x_label="tokens so far",
             y_label="multiply-adds for the next token",
             curves={

@@ -1,12 +1,13 @@
-"""Claim: up to n / (2 log₂ n) random patterns are recalled without an error (J 1.4).
+"""Claim: up to n / (2 log₂ n) random patterns are stored without errors (J 1.4).
 
     s ≤ n / (2 log₂ n)   ⇒   P(pattern disturbed) ≤ n p → 0,     p ≈ ½ erfc √(n / 2s) < n^(-1.44)
 
-Measured: for n = 64 … `largest`, the share of stored patterns that one update changes, over
-independent memories; its distance above n p in standard errors. Bound: Student's quantile that all
-n together pass once in 10⁶ seeds; n p, by the union bound, is at least the expected share. p is the
-exact probability that a bit flips, of which the formula is the limit. In the picture, curves treat
-the bits as independent: 1 - (1 - p)ⁿ.
+Measured: for n = 64 … `max_units`, the fraction of stored patterns that one update changes, over
+independent memories; how far it lies above n p, in standard errors.
+Bound: Student's quantile that all n together exceed for one seed in 10⁶; by the union bound, n p is
+at least the expected fraction.
+p is the exact probability that a bit flips; the formula is its limit. The curves of the picture
+treat bits as independent: 1 - (1 - p)ⁿ.
 """
 
 import math
@@ -24,13 +25,18 @@ SHOWN = (128, 1024)  # units, in the picture
 LOADS = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0)
 
 
-def check(largest: int = 1024, memories: int = 30, seed: int = 0) -> Verdict:
-    """As many patterns as the bound allows."""
-    return verdict(largest, memories, seed, load=1.0)
+def check(max_units: int = 1024, memories: int = 30, seed: int = 0) -> Verdict:
+    """As many patterns as the bound allows.
+
+    Args:
+        max_units: Units n of the largest memory.
+        memories: Independent memories of that size; proportionally more of the smaller ones.
+    """
+    return verdict(max_units, memories, seed, load=1.0)
 
 
 def broken() -> Verdict:
-    """Three times as many."""
+    """Three times as many patterns."""
     return verdict(1024, 20, 0, load=3.0)
 
 
@@ -48,10 +54,10 @@ def verdict(largest: int, memories: int, seed: int, load: float) -> Verdict:
         distances.append((means[-1] - expected(n)) / error)
     bound = float(t.isf(LEVEL / len(sizes), memories - 1))
     return Verdict(
-        predicted="share of disturbed patterns ≤ n p",
+        quantity="largest (disturbed fraction - n p), standard errors",
         measured=max(distances),
+        relation="≤",
         bound=bound,
-        holds=max(distances) <= bound,
         picture=picture(generator),
         details={"at the smallest n": means[0], "at the largest n": means[-1]},
     )
@@ -71,7 +77,7 @@ def picture(generator: torch.Generator) -> Picture:
         ]
         points[f"n = {n}"] = (list(LOADS), shares)
     return Picture(
-        title="With n / (2 log₂ n) patterns, hardly one is disturbed",
+        title="Up to n / (2 log₂ n) patterns, almost none is disturbed",
         x_label="patterns, as a multiple of n / (2 log₂ n)",
         y_label="share of patterns with an error",
         curves=curves,

@@ -2,12 +2,13 @@
 
     -x_i C_i = -1/n Σ_{p≠t} Σ_{j≠i} x_{p,i} x_{p,j} x_{t,j} x_{t,i}  ~  N(0, s/n),   flip if ≥ 1
 
-Measured: the share of flipped bits when random patterns are stored and one of them is shown, over
-independent memories, at several s/n; the largest distance from the prediction in standard errors of
-the memories' mean. The terms of the sum are independent signs, so the flips follow a binomial law
-exactly; its distance from the Gaussian formula is added to the standard error. Bound: the quantile
-of Student's distribution that all s/n together pass once in 10⁶ seeds.
-The notes' integral lacks the Gaussian's constant √(n / 2πs); the closed form beside it is right.
+Measured: the fraction of flipped bits when random patterns are stored and one of them is shown,
+over independent memories, at several s/n; the largest distance from the prediction, in standard
+errors over the memories. The terms of the sum are independent signs, so flips follow a binomial law
+exactly; its distance from the Gaussian formula is added to the standard error.
+Bound: Student's quantile that all s/n together exceed for one seed in 10⁶.
+The integral in the notes lacks the Gaussian's constant √(n / 2πs); the closed form beside it is
+right.
 """
 
 import math
@@ -24,7 +25,12 @@ LEVEL = 1e-6
 
 
 def check(units: int = 300, memories: int = 40, seed: int = 0) -> Verdict:
-    """Patterns of random signs."""
+    """Patterns of random signs.
+
+    Args:
+        units: Units n.
+        memories: Independent memories at each s/n.
+    """
     return verdict(units, memories, seed, spread=1.0)
 
 
@@ -49,10 +55,10 @@ def verdict(units: int, memories: int, seed: int, spread: float) -> Verdict:
     bound = float(t.isf(LEVEL / len(RATIOS) / 2, memories - 1))
     fine = [0.06 + step / 100 for step in range(85)]
     return Verdict(
-        predicted="share of flipped bits = ½ (1 - erf √(n/2s))",
+        quantity="largest |flipped - predicted|, standard errors",
         measured=max(distances),
+        relation="≤",
         bound=bound,
-        holds=max(distances) <= bound,
         picture=Picture(
             title="Crosstalk flips stored bits as a Gaussian predicts",
             x_label="patterns per unit, s / n",

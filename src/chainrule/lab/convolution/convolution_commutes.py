@@ -3,9 +3,10 @@
     f ∗ h = h ∗ f,          (f ⋆ h)[u] = (h ⋆ f)[-u]
 
 Measured: the largest |f ∗ h - h ∗ f| over random signals of one, two and three dimensions and
-different sizes, in the full mode, and in the circular mode with equal sizes. Bound: exactly 0; the
-signals hold whole numbers up to 9, whose sums of products double precision adds without rounding.
-LeCun et al. (1998) for the layers that are called convolutions and compute ⋆.
+different sizes in full mode, and of equal sizes in circular mode.
+Bound: exactly 0; the signals hold integers up to 9, whose sums of products double precision adds
+without rounding.
+LeCun et al. (1998) for layers that are called convolutions and compute ⋆.
 """
 
 from collections.abc import Callable
@@ -19,7 +20,11 @@ from chainrule.nn.convolution import convolution, correlation
 
 
 def check(trials: int = 10, seed: int = 0) -> Verdict:
-    """Convolution in both orders."""
+    """Convolution in both orders.
+
+    Args:
+        trials: Random pairs of signals for each dimension.
+    """
     return verdict(convolution, trials, seed)
 
 
@@ -37,13 +42,13 @@ def verdict(operation: Callable[..., Tensor], trials: int, seed: int) -> Verdict
     decay = torch.exp(-torch.arange(40, dtype=torch.float64) / 10)
     places = [float(u) for u in range(99)]
     return Verdict(
-        predicted="f ∗ h - h ∗ f = 0",
+        quantity="largest |f ∗ h - h ∗ f|",
         measured=worst,
+        relation="=",
         bound=0.0,
-        holds=worst == 0,
         picture=Picture(
-            title="Convolution does not mind the order; correlation turns round",
-            x_label="place u",
+            title="Convolution commutes; correlation is reversed",
+            x_label="position u",
             y_label="value",
             curves={
                 "f ∗ h": (places, operation(box, decay).tolist()),

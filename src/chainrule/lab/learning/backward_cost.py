@@ -1,14 +1,15 @@
-"""Claim: all gradients cost two forward passes at most, whatever the number of weights (L, J 3.1).
+"""Claim: all gradients together cost at most two forward passes (L, J 3.1).
 
     forward    h ↦ W h               n m multiply-adds per layer
     backward   δ ↦ Wᵀ δ and δ hᵀ     2 n m, but n m in the first layer, which passes nothing on
     backward / forward  =  2 - first layer / all layers  ≤  2
 
 Measured: multiply-adds, counted while models of the library run forward and backward; the largest
-ratio. Bound: 2, and for MLPs exactly the formula: counts do not round. Differences would cost a
-forward pass per weight. The notes' "cost independent of the number of parameters" holds of the
-ratio only (L "Backprop as Reverse-Mode Differentiation"). Baur and Strassen (1983): f and
-all its derivatives take at most 3 times the multiplications of f, for any f.
+ratio.
+Bound: 2; for MLPs the ratio must equal the formula exactly, since counts do not round.
+Finite differences would cost a forward pass per weight. "Cost independent of the number of
+parameters" (L "Backprop as Reverse-Mode Differentiation") is true of the ratio only. Baur and
+Strassen (1983): f and all its derivatives take at most 3 times the multiplications of f, for any f.
 """
 
 from collections.abc import Callable
@@ -28,12 +29,12 @@ Sweep = Callable[[nn.Module, Tensor], None]
 
 
 def check() -> Verdict:
-    """One backward sweep of autograd."""
+    """One backward pass of autograd."""
     return verdict(backward, HIDDEN, OTHERS)
 
 
 def broken() -> Verdict:
-    """One difference per weight."""
+    """One finite difference per weight."""
     return verdict(differences, HIDDEN[:2], ())
 
 
@@ -48,14 +49,15 @@ def verdict(sweep: Sweep, hidden: tuple[tuple[int, ...], ...], others: tuple[str
     weights = [number for number, _ in dense + rest]
     span = [min(weights), max(weights)]
     return Verdict(
-        predicted="backward / forward = 2 - first layer / all layers ≤ 2",
+        quantity="largest cost, backward / forward",
         measured=largest,
+        relation="≤",
         bound=2.0,
-        holds=largest <= 2 and off == 0,
+        conditions={"MLPs match 2 - first layer / all layers": off == 0},
         picture=Picture(
-            title="Two forward passes buy the whole gradient, however many the weights",
+            title="The whole gradient costs two forward passes, however many weights there are",
             x_label="number of weights",
-            y_label="cost of the gradient in forward passes",
+            y_label="cost of the gradient, in forward passes",
             points={
                 "MLPs": ([n for n, _ in dense], [ratio for _, ratio in dense]),
                 "other models": ([n for n, _ in rest], [ratio for _, ratio in rest]),

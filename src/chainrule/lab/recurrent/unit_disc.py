@@ -2,11 +2,13 @@
 
     λ = exp(-exp ν + i φ)   ⇒   |λ| = exp(-exp ν) < 1   for every ν
 
-Measured: the largest |λ| of LRUs at the start, for ν anywhere in [-30, 30], and after `steps` steps
-of a rate far too large toward targets that grow by 5 % in each time step, which only |λ| > 1 can
-follow. Bound: below 1. In double precision exp(-exp ν) rounds to 1 for ν < -36.7, but never to
-more; single precision has that limit at -16.6. Orvieto et al. (2023), ICML. The notes call the
-layer of Feng et al. (2024), whose eigenvalues are gates in (0, 1), by the same name.
+Measured: the largest |λ| of LRUs at initialization, for ν anywhere in [-30, 30], and after `steps`
+steps with a rate far too large toward targets that grow by 5 % per time step, which only |λ| > 1
+can follow.
+Bound: below 1. In double precision exp(-exp ν) rounds to 1 for ν < -36.7, but never to more; in
+single precision that limit is -16.6.
+Orvieto et al. (2023), ICML. The notes use the same name for the layer of Feng et al. (2024), whose
+eigenvalues are gates in (0, 1).
 """
 
 from collections.abc import Callable
@@ -23,35 +25,39 @@ Parametrization = Callable[[Tensor, Tensor], Tensor]
 
 
 def check(steps: int = 100, seed: int = 0) -> Verdict:
-    """λ by ν and φ."""
+    """λ parametrized by ν and φ.
+
+    Args:
+        steps: Training steps.
+    """
     return verdict(eigenvalues, steps, seed)
 
 
 def broken() -> Verdict:
-    """|λ| = exp ν: in the disc for ν < 0 alone."""
-    return verdict(lambda ν, φ: torch.polar(torch.exp(ν), φ), 100, 0)
+    """|λ| = exp ν, which is inside the disc only for ν < 0."""
+    return verdict(lambda nu, phi: torch.polar(torch.exp(nu), phi), 100, 0)
 
 
-def verdict(λ: Parametrization, steps: int, seed: int) -> Verdict:
+def verdict(lam: Parametrization, steps: int, seed: int) -> Verdict:
     """Largest modulus at the start, anywhere, and after wild training."""
     generator = torch.Generator().manual_seed(seed)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        ν, φ = (t.double() for t in ring(UNITS, 0.5, 0.9, 2 * torch.pi))
-    start = λ(ν, φ)
+        nu, phi = (t.double() for t in ring(UNITS, 0.5, 0.9, 2 * torch.pi))
+    start = lam(nu, phi)
     wide = 60 * torch.rand(1000, dtype=torch.float64, generator=generator) - 30
-    anywhere = λ(wide, torch.zeros_like(wide))
-    end = trained(λ, ν.requires_grad_(), φ.requires_grad_(), steps)
+    anywhere = lam(wide, torch.zeros_like(wide))
+    end = trained(lam, nu.requires_grad_(), phi.requires_grad_(), steps)
     largest = torch.cat([start, anywhere, end]).abs().max().item()
     turn = torch.linspace(0, 2 * torch.pi, 200)
     circle = torch.polar(torch.ones(200), turn)
     return Verdict(
-        predicted="|λ| < 1",
+        quantity="largest |λ|",
         measured=largest,
+        relation="<",
         bound=1.0,
-        holds=largest < 1,
         picture=Picture(
-            title="Pulled outwards by its training, an LRU stays in the unit disc",
+            title="Even when trained to grow, an LRU stays in the unit disc",
             x_label="Re λ",
             y_label="Im λ",
             points={
@@ -64,15 +70,15 @@ def verdict(λ: Parametrization, steps: int, seed: int) -> Verdict:
     )
 
 
-def trained(λ: Parametrization, ν: Tensor, φ: Tensor, steps: int) -> Tensor:
+def trained(lam: Parametrization, nu: Tensor, phi: Tensor, steps: int) -> Tensor:
     """λ after descent on mean |log|h_T| - T log 1.05|: every unit is asked to grow."""
-    optimizer = torch.optim.Adam([ν, φ], lr=RATE)
-    b = torch.zeros(1, LENGTH, len(ν), dtype=torch.complex128)
-    h = torch.ones(1, len(ν), dtype=torch.complex128)
+    optimizer = torch.optim.Adam([nu, phi], lr=RATE)
+    b = torch.zeros(1, LENGTH, len(nu), dtype=torch.complex128)
+    h = torch.ones(1, len(nu), dtype=torch.complex128)
     goal = LENGTH * torch.tensor(GROWTH, dtype=torch.float64).log()
     for _ in range(steps):
         optimizer.zero_grad()
-        reached = scan(λ(ν, φ), b, h)[:, -1].abs().log()
+        reached = scan(lam(nu, phi), b, h)[:, -1].abs().log()
         (reached - goal).abs().mean().backward()
         optimizer.step()
-    return λ(ν, φ).detach()
+    return lam(nu, phi).detach()

@@ -2,12 +2,13 @@
 
     θ ← θ - η (∇ℓ(θ) + μ θ),    ℓ = ½ (θ - θ*)ᵀ H (θ - θ*)   ⇒   q_iᵀθ_μ = λ_i / (λ_i + μ) q_iᵀθ*
 
-with H q_i = λ_i q_i: steep directions are kept, flat ones given up.
-Measured: linear regression of the diabetes data, solved, and descended with weight decay; the
-largest distance of q_iᵀθ_μ from the formula, relative to max |θ*|. Bound: 1e-9. Descent is linear
-and ends when double precision does; the flattest axis loses six digits at most.
-J prints ∇ℓ - μ θ, which would drive θ away, and leaves out the ½ of the Taylor expansion.
-Krogh and Hertz (1992).
+with H q_i = λ_i q_i: steep directions are kept, flat ones shrink.
+Measured: linear regression of the diabetes data, solved directly, and by descent with weight decay;
+the largest distance of q_iᵀθ_μ from the formula, relative to max |θ*|.
+Bound: 1e-9. Descent converges linearly to double precision; the flattest axis loses at most six
+digits.
+J prints ∇ℓ - μ θ, which would drive θ away, and leaves out the ½ of the Taylor expansion. Krogh and
+Hertz (1992).
 """
 
 import torch
@@ -25,9 +26,13 @@ DECAYS = (0.03, 0.3, 3.0)
 
 
 def check(steps: int = 500) -> Verdict:
-    """A Taylor expansion with its ½."""
+    """A Taylor expansion with its ½.
+
+    Args:
+        steps: Steps of descent, at least 400.
+    """
     if steps < 400:
-        raise InputError(f"--steps must be at least 400, for descent to end, got {steps}")
+        raise InputError(f"steps must be at least 400 for descent to converge, got {steps}")
     return verdict(steps, half=1.0)
 
 
@@ -50,12 +55,12 @@ def verdict(steps: int, half: float) -> Verdict:
     )
     fine = torch.logspace(-2.3, 1, 60, dtype=torch.float64)
     return Verdict(
-        predicted="q_iᵀθ_μ = λ_i / (λ_i + μ) q_iᵀθ*",
+        quantity="largest |q_iᵀθ_μ - λ_i/(λ_i + μ) q_iᵀθ*| / max |θ*|",
         measured=worst / best.abs().max().item(),
+        relation="≤",
         bound=BOUND,
-        holds=worst / best.abs().max().item() <= BOUND,
         picture=Picture(
-            title="Weight decay keeps steep directions and gives up flat ones",
+            title="Weight decay keeps steep directions and shrinks flat ones",
             x_label="curvature λ of the loss along the axis",
             y_label="share of θ* that is kept",
             curves={f"μ = {mu:g}": (fine.tolist(), kept(fine, mu).tolist()) for mu in DECAYS},

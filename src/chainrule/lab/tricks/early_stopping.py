@@ -1,13 +1,13 @@
-"""Claim: t steps of gradient descent shrink as a decay of μ = 1/(η t) does, within 30 % (J 8.3).
+"""Claim: t steps of gradient descent shrink like a decay of μ = 1/(η t), within 30 % (J 8.3).
 
     q_iᵀθ_t = (1 - (1 - η λ_i)ᵗ) q_iᵀθ*       from θ_0 = 0, along H q_i = λ_i q_i
     1 ≤ (1 - e⁻ᶻ) / (z / (1 + z)) < 1.2985,   z = η t λ
 
 Measured: linear regression of the diabetes data by descent of t = 10, 100, 1000 steps and by ridge
-regression; the largest factor between the two along an axis. Bound: 1.2985 c, where
-c = -log(1 - η L) / η L pays for finite steps, L being the largest λ.
-J prints t ≈ η/μ; it must be 1/(η μ), since smaller steps take longer.
-Ali, Kolter and Tibshirani (2019).
+regression; the largest factor between the two along an axis.
+Bound: 1.2985 c, where c = -log(1 - η L) / η L accounts for finite steps, L being the largest λ.
+J prints t ≈ η/μ; it must be 1/(η μ), since smaller steps take longer. Ali, Kolter and Tibshirani
+(2019).
 """
 
 import math
@@ -54,10 +54,10 @@ def verdict(decay: Callable[[float, int], float]) -> Verdict:
     z = torch.cat([eta * t * curvatures for t in TIMES]).tolist()
     fine = torch.logspace(-3, 2, 100, dtype=torch.float64)
     return Verdict(
-        predicted="1 ≤ q_iᵀθ_t / q_iᵀθ_μ < 1.2985",
+        quantity="largest factor between q_iᵀθ_t and q_iᵀθ_μ",
         measured=ratio,
+        relation="≤",
         bound=BOUND,
-        holds=ratio <= BOUND,
         picture=Picture(
             title="Stopping after t steps shrinks nearly as a decay of 1/(η t) does",
             x_label="steps × rate × curvature, η t λ",
