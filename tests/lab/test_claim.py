@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from chainrule.console.tables import verdict_table
+from chainrule.console.tables import side_by_side, verdict_table
 from chainrule.errors import InputError
 from chainrule.lab.claim import Picture, Verdict, help_of, settings_of, validate
 from chainrule.registry import entry_from_file, find
@@ -62,6 +62,23 @@ def test_the_table_shows_measured_value_and_bound_in_80_columns() -> None:
     line = next(line for line in text.splitlines() if "1.234e-16" in line)
     assert "≤ 1e-12" in line
     assert line.rstrip().endswith("holds")
+
+
+@pytest.mark.parametrize(
+    ("measured", "bound", "shown"),
+    [
+        (0.5, 1.0, ["0.5", "1"]),
+        (1.0, 1.0, ["1", "1"]),
+        (1 - 2e-13, 1.0, ["1 - 2e-13", "1"]),
+        (1.0, 1 + 1e-12, ["1", "1 + 1e-12"]),
+        (math.nan, 1.0, ["–", "1"]),
+        (math.inf, 1.0, ["inf", "1"]),
+    ],
+)
+def test_numbers_that_differ_look_different(
+    measured: float, bound: float, shown: list[str]
+) -> None:
+    assert side_by_side(measured, bound) == shown
 
 
 def test_the_table_says_which_condition_failed_and_for_which_seeds() -> None:

@@ -104,11 +104,25 @@ def verdict_table(verdicts: Mapping[str, Mapping[str, Any]], heading: str = "cla
     table.add_column("bound", no_wrap=True)
     table.add_column("", no_wrap=True)
     for name, verdict in verdicts.items():
-        measured, bound = (figure("", verdict[key]) for key in ("measured", "bound"))
+        measured, bound = side_by_side(verdict["measured"], verdict["bound"])
         holds = Text("holds", "green") if verdict["holds"] else Text("FAILS", "bold red")
         quantity = Text("\n".join([verdict["quantity"], *_failures(verdict)]))
         table.add_row(name, quantity, measured, f"{verdict['relation']} {bound}", holds)
     return table
+
+
+def side_by_side(*values: float) -> list[str]:
+    """Numbers to be compared: where rounding would print 1 < 1, as 1 - 2e-13 and 1."""
+    short = [figure("", value) for value in values]
+    if len(set(short)) == len(set(values)):
+        return short
+    return [exactly(text, value) for text, value in zip(short, values, strict=True)]
+
+
+def exactly(text: str, value: float) -> str:
+    """A rounded number with what rounding took away."""
+    rest = value - float(text)
+    return f"{text} {'+' if rest > 0 else '-'} {abs(rest):.0e}" if rest else text
 
 
 def _failures(verdict: Mapping[str, Any]) -> list[str]:

@@ -52,14 +52,13 @@ class ClaimResult:
         return {"statement": self.entry.title, **self.verdict.to_json()}
 
     def __repr__(self) -> str:
-        from chainrule.console.output import figure
+        from chainrule.console.tables import side_by_side
 
         v = self.verdict
         name = f"{self.entry.name}, violated" if self.violated else self.entry.name
         failed = [condition for condition, true in v.conditions.items() if not true]
-        numbers = (
-            f"{v.quantity}: {figure('', v.measured)}, bound {v.relation} {figure('', v.bound)}"
-        )
+        measured, bound = side_by_side(v.measured, v.bound)
+        numbers = f"{v.quantity}: {measured}, bound {v.relation} {bound}"
         return f"{name} {'holds' if self.holds else 'FAILS'}: " + "; not: ".join([numbers, *failed])
 
     def _repr_html_(self) -> str:

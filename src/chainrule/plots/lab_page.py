@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from chainrule.console.output import figure
+from chainrule.console.tables import side_by_side
 
 LOOK = """
 :root { --ink: #222; --quiet: #6b7280; --line: #e5e7eb; --good: #1b7f5c; --bad: #c31 }
@@ -93,11 +94,11 @@ def claim_section(docstring: str, verdict: Mapping[str, Any], picture: str) -> s
 
 def facts(verdict: Mapping[str, Any]) -> dict[str, str]:
     """What was measured beside its bound, as HTML."""
-    bound = f"{verdict['relation']} {figure('', verdict['bound'])}"
+    measured, bound = side_by_side(verdict["measured"], verdict["bound"])
     found = {
         "quantity": escape(verdict["quantity"]),
-        "measured": figure("", verdict["measured"]),
-        "bound": escape(bound),
+        "measured": measured,
+        "bound": escape(f"{verdict['relation']} {bound}"),
         **{escape(text): "yes" if true else "no" for text, true in verdict["conditions"].items()},
         "verdict": mark(verdict["holds"]),
     }

@@ -1,6 +1,6 @@
 """Claim: attention costs n² d multiply-adds, a recurrent layer n d²; they meet at n = d (L 8).
 
-    C(Q Kᵀ, A V) = 2 n² d,     C(U z_t, V x_t, n times) = 2 n d²,     C(maps of attention) = 4 n d²
+    C(Q Kᵀ, A V) = 2 n² d,     C(U z_t, V x_t, n times) = 2 n d²,     C(projections) = 4 n d²
 
 Measured: the multiply-adds of both layers, counted while they run, for lengths n below and above
 the hidden size d; the largest difference from the formulas.
@@ -66,5 +66,5 @@ def verdict(width: int, layer: nn.Module) -> Verdict:
             marks={"n = d": float(width)},
             log="xy",
         ),
-        details={"maps of attention, per token": 4.0 * width**2},
+        details={"projections of attention, per token": 4.0 * width**2},
     )

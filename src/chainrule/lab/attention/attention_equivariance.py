@@ -64,12 +64,12 @@ def verdict(steps: int, width: int, permutations: int, seed: int, causal: bool) 
         picture=Picture(
             title="Permuted tokens give permuted outputs, not the same outputs",
             x_label="entry of P f(X), or of f(X)",
-            y_label="entry of f(PX) at the same place",
+            y_label="entry of f(PX) at the same position",
             bounds={"equal": (ends, ends)},
             points={
                 "against f(X)": (unmoved, shown),
                 "against P f(X)": (place, shown),
             },
         ),
-        details={"least distance of f(PX) from f(X)": from_invariant},
+        details={"smallest distance of f(PX) from f(X)": from_invariant},
     )

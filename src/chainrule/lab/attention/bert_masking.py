@@ -39,7 +39,7 @@ def broken() -> Verdict:
 
 
 def verdict(scheme: Scheme, texts: int, words: int, seed: int) -> Verdict:
-    """Fates by place."""
+    """What happened to the word at each position."""
     generator = torch.Generator().manual_seed(seed)
     text = torch.randint(scheme.special, SYMBOLS, (texts, words), generator=generator)
     cls, sep, pad = (torch.full((texts, 1), token) for token in SPECIAL)
@@ -70,15 +70,15 @@ def verdict(scheme: Scheme, texts: int, words: int, seed: int) -> Verdict:
         conditions={"exactly 15 % of each text selected, special tokens never": right},
         picture=Picture(
             title="12 % of the words are masked, 1.5 % replaced, 1.5 % selected but unchanged",
-            x_label="place in the text",
-            y_label="share of the texts",
+            x_label="position in the text",
+            y_label="fraction of the texts",
             curves={name: ([1.0, places[-1]], [share, share]) for name, share in p.items()},
             points={
                 name: (places, fate[:, inside].double().mean(0).tolist())
                 for name, fate in fates.items()
             },
         ),
-        details={"asked for, of all words": asked.sum().item() / (texts * words)},
+        details={"fraction of words selected": asked.sum().item() / (texts * words)},
     )
 
 

@@ -1,6 +1,6 @@
 """Claim: decoding with a key-value cache gives the same logits as without it (J 6.4, L 8).
 
-    y_t sees k_s, v_s of s ≤ t only   ⇒   k_s, v_s never change:  f(x_1 … x_t) from x_t and memory
+    y_t sees k_s, v_s of s ≤ t only   ⇒   k_s, v_s never change: f(x_1 … x_t) from x_t and cache
 
 Measured: the largest difference between GPT's logits for a whole text and for the same text read in
 chunks, token by token and in random lengths, in double precision.
@@ -35,7 +35,7 @@ def check(length: int = 64, hidden_size: int = 32, seed: int = 0) -> Verdict:
 
 
 def broken() -> Verdict:
-    """The oldest token is forgotten."""
+    """The oldest token is dropped from the cache."""
 
     def forgetful(memories: Memories) -> Memories:
         return tuple((k[:, :, 1:], v[:, :, 1:]) for k, v in memories)
@@ -45,7 +45,7 @@ def broken() -> Verdict:
 
 @torch.no_grad()
 def verdict(length: int, width: int, seed: int, kept: Callable[[Memories], Memories]) -> Verdict:
-    """Whole texts against pieces."""
+    """Whole texts against chunks."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         model = GPT(SYMBOLS, length, width, DEPTH, heads=4).double()
@@ -84,19 +84,19 @@ def verdict(length: int, width: int, seed: int, kept: Callable[[Memories], Memor
             points={name: (x, list(map(float, cost))) for name, cost in costs.items()},
             log="xy",
         ),
-        details={f"times cheaper at token {places[-1]}": costs[AGAIN][-1] / costs[REMEMBERED][-1]},
+        details={f"saving factor at token {places[-1]}": costs[AGAIN][-1] / costs[REMEMBERED][-1]},
     )
 
 
 def position(n: float, d: int) -> float:
-    """Multiply-adds of one position that sees n: maps and attention of each block, and E h."""
+    """Multiply-adds of one position that sees n: projections, attention and the logits E h."""
     return DEPTH * (12 * d**2 + 2 * n * d) + SYMBOLS * d
 
 
 def in_pieces(
     model: GPT, tokens: Tensor, ends: list[int], kept: Callable[[Memories], Memories]
 ) -> Tensor:
-    """Logits of the text cut before these places."""
+    """Logits of the text cut before these positions."""
     memories, logits = None, []
     for piece in tokens.tensor_split(ends, 1):
         found, memories = model.advance(piece, None if memories is None else kept(memories))

@@ -84,5 +84,5 @@ def verdict(
 
 
 def between(layer: nn.Module, width: int, lengths: list[int]) -> list[int]:
-    """Multiply-adds without the 4 n d² of the maps."""
+    """Multiply-adds without the 4 n d² of the projections."""
     return [multiply_adds(layer, torch.zeros(1, n, width)) - 4 * n * width**2 for n in lengths]

@@ -73,20 +73,20 @@ def verdict(words: int, width: int, seed: int, strength: float) -> Verdict:
             points={
                 "with positions": (x, with_positions),
                 "without": (x, [max(change, 1e-17) for change in without]),
-                "without, each word sees the past only": (x, causal),
+                "without, causal": (x, causal),
             },
             bounds={"rounding": ([x[0], x[-1]], [ROUNDING] * 2)},
             log="y",
         ),
-        details={"least change with positions": min(with_positions)},
+        details={"smallest change with positions": min(with_positions)},
     )
 
 
 def exchanged(tokens: Tensor, number: int) -> Tensor:
-    """The first of them in reverse order."""
+    """The first `number` tokens reversed."""
     return torch.cat([tokens[:number].flip(0), tokens[number:]])
 
 
 def changes(outputs: Tensor) -> list[float]:
-    """Of each row from the first."""
+    """Largest change of each row from the first."""
     return (outputs[1:] - outputs[0]).abs().amax(1).tolist()

@@ -81,7 +81,7 @@ def verdict(make: Callable[[], nn.Module], seed: int) -> Verdict:
 
 
 def layers_needed(layer: Callable[[Tensor], Tensor], x: Tensor) -> float:
-    """The least number of layers in a row with ∂y_n/∂x_1 ≠ 0."""
+    """The smallest number of consecutive layers with ∂y_n/∂x_1 ≠ 0."""
     x = x.clone().requires_grad_()
     h = x
     for number in range(1, x.shape[1] + 1):
@@ -93,7 +93,7 @@ def layers_needed(layer: Callable[[Tensor], Tensor], x: Tensor) -> float:
 
 
 def times_applied(recurrent: Elman, n: int) -> float:
-    """log₂ of what ∂z_n/∂x_1 loses when U is halved, at x = 0, where φ' = 1."""
+    """log₂ of the factor that ∂z_n/∂x_1 loses when U is halved, at x = 0, where φ' = 1."""
     x = torch.zeros(1, n, WIDTH, dtype=torch.float64, requires_grad=True)
     sizes = []
     for factor in (0.5, 2.0):

@@ -41,7 +41,7 @@ def broken() -> Verdict:
 
 
 def verdict(p: Tensor, step: Callable[[int], Tensor]) -> Verdict:
-    """Steps against matrices."""
+    """Offsets against matrices."""
     identity = torch.eye(p.shape[1], dtype=p.dtype)
     worst = 0.0
     for k in STEPS:
@@ -66,12 +66,12 @@ def verdict(p: Tensor, step: Callable[[int], Tensor]) -> Verdict:
                 "as printed in J, from t = 30": likeness(printed, 30, every),
             },
         ),
-        details={"as printed, what the best matrix misses": best.abs().max().item()},
+        details={"as printed, error of the best matrix": best.abs().max().item()},
     )
 
 
 def fitted(p: Tensor, k: int) -> Tensor:
-    """The matrix with the least squares of p_{t+k} - R p_t."""
+    """The least-squares solution R of p_{t+k} = R p_t."""
     return torch.linalg.lstsq(p[:-k], p[k:], rcond=1e-8, driver="gelsd").solution.T
 
 

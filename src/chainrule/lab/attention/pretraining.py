@@ -1,6 +1,6 @@
 """Claim: with the same few labels, a pretrained network beats one trained from scratch (J 6.5).
 
-    gain(s) = accuracy(pre-trained, s labels) - accuracy(fresh, s labels) > 0       for few labels s
+    gain(s) = accuracy(pretrained, s labels) - accuracy(from scratch, s labels) > 0   for few s
 
 Measured: a small BERT is pretrained by masked words on unlabeled texts, each with words from one of
 two halves of the vocabulary. Then it and a copy from before pretraining are trained on the same few
@@ -71,8 +71,8 @@ def verdict(steps: int, seed: int, together: bool) -> Verdict:
         picture=Picture(
             title="A pretrained network needs fewer labels",
             x_label="labeled texts",
-            y_label="share of test texts told right",
-            points={"pre-trained": (labels, means[1]), "fresh": (labels, means[0])},
+            y_label="test accuracy",
+            points={"pretrained": (labels, means[1]), "from scratch": (labels, means[0])},
             bounds={"by chance": ([labels[0], labels[-1]], [0.5, 0.5])},
             log="x",
         ),
@@ -81,7 +81,7 @@ def verdict(steps: int, seed: int, together: bool) -> Verdict:
 
 
 def texts(each: int, together: bool = True) -> tuple[Tensor, Tensor]:
-    """So many texts of either half, [CLS] first; even words are of half 0, odd ones of half 1."""
+    """`each` texts of either half, [CLS] first; even words form half 0, odd ones half 1."""
     y = torch.arange(2).repeat(each)
     half = y[:, None].expand(-1, LENGTH) if together else torch.randint(2, (2 * each, LENGTH))
     words = 2 * torch.randint(WORDS // 2, half.shape) + half
@@ -89,7 +89,7 @@ def texts(each: int, together: bool = True) -> tuple[Tensor, Tensor]:
 
 
 def pretrain(bert: BERT, steps: int, together: bool) -> None:
-    """Guess hidden words; every batch is new."""
+    """Predict masked words; every batch is new."""
     model = BertPretraining(bert)
     optimizer = torch.optim.Adam(model.parameters(), RATE, fused=True)
     for _ in range(steps):
@@ -112,7 +112,7 @@ def compared(
 
 
 def accuracy(model: BertClassifier, x: Tensor, y: Tensor, test: tuple[Tensor, Tensor]) -> float:
-    """Of the whole network, trained on x and y."""
+    """Test accuracy after training the whole network on x and y."""
     optimizer = torch.optim.Adam(model.parameters(), TUNING_RATE, fused=True)
     for _ in range(TUNING):
         optimizer.zero_grad()

@@ -56,7 +56,7 @@ def verdict(sets: list[Tensor], labelings: int, generator: torch.Generator) -> V
         picture=Picture(
             title="At two points per dimension, half of all labelings are linear",
             x_label="points per dimension, s / n",
-            y_label="share of labelings that are linear",
+            y_label="fraction of labelings that are linear",
             curves={
                 f"n = {n}": (ratios, [cover(round(r * n), n) / 2 ** round(r * n) for r in ratios])
                 for n in SAMPLED
@@ -84,7 +84,7 @@ def counted(x: Tensor) -> int:
 
 
 def share(ratio: float, n: int, labelings: int, generator: torch.Generator) -> float:
-    """Of random labelings of random points, how many are linear."""
+    """Fraction of random labelings of random points that are linear."""
     s = round(ratio * n)
     drawn = torch.randn(labelings, s, n + 1, generator=generator)
     return sum(linear(x[:, :n], x[:, n].sign()) for x in drawn) / labelings

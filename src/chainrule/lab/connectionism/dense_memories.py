@@ -79,7 +79,7 @@ def verdict(bits: int, seed: int, lower: int) -> Verdict:
             bounds={"exponential, at least": ([float(n) for n in EXPONENTIAL], least)},
             log="y",
         ),
-        details={"exponential: share of wrong bits": max(shares)},
+        details={"exponential: fraction of wrong bits": max(shares)},
     )
 
 
@@ -97,7 +97,7 @@ def variance(n: int, k: int) -> float:
 def flips(
     kind: type[nn.Module], n: int, s: int, bits: int, generator: torch.Generator, **settings: int
 ) -> float:
-    """Share of stored bits whose flip lowers the energy, over many memories."""
+    """Fraction of stored bits whose flip lowers the energy, over many memories."""
     lowered: list[Tensor] = []
     each = min(8, max(1, bits // (4 * s)))  # bits asked of a pattern, so that memories are many
     while sum(map(len, lowered)) < bits:

@@ -54,11 +54,11 @@ def verdict(units: int, patterns: int, states: int, seed: int, mismatch: float) 
         bound=ROUNDING,
         picture=Picture(
             title="Large β recalls one memory, small β averages all of them",
-            x_label="sharpness β √d",
+            x_label="inverse temperature, β √d",
             y_label="distance from the memory after one update, per unit",
             points={"mean over noisy states": ([b * units**0.5 for b in sharpnesses], near)},
             marks={"β = 1/√d": 1.0},
             log="x",
         ),
-        details={"sharpnesses": float(len(sharpnesses))},
+        details={"values of β": float(len(sharpnesses))},
     )

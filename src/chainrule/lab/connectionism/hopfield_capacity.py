@@ -43,7 +43,7 @@ def broken() -> Verdict:
 
 
 def verdict(n: int, trials: int, seed: int, positive: float) -> Verdict:
-    """Where half of the patterns are lost, by n, and what that tends to."""
+    """The load at which half of the patterns are lost, by n, and its limit."""
     generator = torch.Generator().manual_seed(seed)
     sizes, critical = [n // 4, n // 2, n], critical_load()
     points, halves = {}, []
@@ -64,7 +64,7 @@ def verdict(n: int, trials: int, seed: int, positive: float) -> Verdict:
         picture=Picture(
             title="The more units, the more sudden the loss of memory",
             x_label="patterns per unit, s / n",
-            y_label="share of patterns recalled",
+            y_label="fraction of patterns recalled",
             points=points,
             bounds={"n → ∞": ([0.02, critical, critical, 0.3], [1.0, 1.0, 0.0, 0.0])},
             marks={f"{critical:.3f}": critical},
@@ -80,7 +80,7 @@ def critical_load() -> float:
 
 
 def recalled(n: int, s: int, memories: int, positive: float, generator: torch.Generator) -> float:
-    """Of patterns shown to memories of s, the share whose overlap with the outcome stays large."""
+    """Fraction of patterns that memories of s patterns still recognize after recall."""
     model, kept = Hopfield(n), []
     for _ in range(memories):
         patterns = (torch.rand(s, n, generator=generator) < positive).float() * 2 - 1

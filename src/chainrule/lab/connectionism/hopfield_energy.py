@@ -30,14 +30,14 @@ def check(units: int = 128, patterns: int = 12, states: int = 200, seed: int = 0
 
 
 def broken() -> Verdict:
-    """Couplings that are not symmetric: the hypothesis fails, and so does the descent."""
+    """Weights that are not symmetric."""
     generator = torch.Generator().manual_seed(0)
     signs = random_signs(128, 128, generator).triu(1)
     return verdict(signs / 128, 50, generator)
 
 
 def verdict(W: Tensor, states: int, generator: torch.Generator) -> Verdict:
-    """The largest rise of H over all updates."""
+    """The largest increase of H over all updates."""
     n = len(W)
     b = torch.randint(-4, 5, (n,), generator=generator).double() / n
     H = trajectory(W, b, random_signs(states, n, generator))

@@ -41,7 +41,7 @@ def broken() -> Verdict:
 
 
 def verdict(largest: int, memories: int, seed: int, load: float) -> Verdict:
-    """Shares of disturbed patterns by n."""
+    """Fractions of disturbed patterns by n."""
     generator = torch.Generator().manual_seed(seed)
     sizes = [64 * 2**k for k in range(max(2, int(math.log2(largest / 64)) + 1))]
     means, distances = [], []
@@ -64,7 +64,7 @@ def verdict(largest: int, memories: int, seed: int, load: float) -> Verdict:
 
 
 def picture(generator: torch.Generator) -> Picture:
-    """Beyond the bound errors set in, the more steeply the larger the memory."""
+    """Errors beyond the bound increase more steeply in larger memories."""
     curves, points = {}, {}
     for n in SHOWN:
         loads = [load / 10 for load in range(5, 31)]
@@ -79,7 +79,7 @@ def picture(generator: torch.Generator) -> Picture:
     return Picture(
         title="Up to n / (2 log₂ n) patterns, almost none is disturbed",
         x_label="patterns, as a multiple of n / (2 log₂ n)",
-        y_label="share of patterns with an error",
+        y_label="fraction of patterns with an error",
         curves=curves,
         points=points,
         marks={"the bound": 1.0},
@@ -96,6 +96,6 @@ def allowed(n: int) -> float:
 
 
 def disturbed(n: int, s: int, generator: torch.Generator) -> float:
-    """Share of the stored patterns that are not stable."""
+    """Fraction of the stored patterns that are not stable."""
     patterns = torch.randint(0, 2, (s, n), generator=generator).float() * 2 - 1
     return 1 - stable(hebb(patterns), torch.zeros(n), patterns).double().mean().item()

@@ -40,7 +40,7 @@ def broken() -> Verdict:
 
 
 def verdict(units: int, memories: int, seed: int, spread: float) -> Verdict:
-    """Shares of flipped bits against the formula."""
+    """Fractions of flipped bits against the formula."""
     generator = torch.Generator().manual_seed(seed)
     means, distances = [], []
     for ratio in RATIOS:
@@ -62,7 +62,7 @@ def verdict(units: int, memories: int, seed: int, spread: float) -> Verdict:
         picture=Picture(
             title="Crosstalk flips stored bits as a Gaussian predicts",
             x_label="patterns per unit, s / n",
-            y_label="share of bits that flip at once",
+            y_label="fraction of bits flipped by one update",
             curves={"½ (1 - erf √(n/2s))": (fine, [formula(spread * r) for r in fine])},
             points={"measured": (list(RATIOS), means)},
             log="y",
@@ -77,7 +77,7 @@ def formula(ratio: float) -> float:
 
 
 def flipped(n: int, s: int, generator: torch.Generator) -> float:
-    """Share of bits of a stored pattern that one update changes."""
+    """Fraction of bits of a stored pattern that one update changes."""
     patterns = torch.randint(0, 2, (s, n), generator=generator).double() * 2 - 1
     shown = patterns[: max(s // 10, 1)]
     W = hebb(patterns)

@@ -28,7 +28,7 @@ def check(trials: int = 100, examples: int = 60, seed: int = 0) -> Verdict:
 
 
 def broken() -> Verdict:
-    """The same with the wrong exponent: R/γ does not bound the mistakes."""
+    """The wrong exponent: R/γ does not bound the mistakes."""
     return verdict(trials=40, number=60, seed=0, power=1)
 
 
@@ -56,7 +56,7 @@ def verdict(trials: int, number: int, seed: int, power: int) -> Verdict:
 
 
 def mistakes_and_bound(number: int, seed: int, power: int) -> tuple[float, float]:
-    """One random data set: what the algorithm needed, and what the theorem allows."""
+    """The algorithm's mistakes on one random data set, and what the theorem allows."""
     generator = torch.Generator().manual_seed(seed)
     dimension = int(torch.randint(2, 11, (), generator=generator))
     margin = 10 ** float(-2 * torch.rand((), generator=generator))

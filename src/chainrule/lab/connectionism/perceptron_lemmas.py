@@ -28,7 +28,7 @@ def check(runs: int = 30, examples: int = 60, seed: int = 0) -> Verdict:
 
 
 def broken() -> Verdict:
-    """Learning from every example, right or wrong: lemma 1.2 needs the mistake."""
+    """Updates on every example, right or wrong: lemma 1.2 needs the mistake."""
     return verdict([data(60, 0)], mistaken=False)
 
 

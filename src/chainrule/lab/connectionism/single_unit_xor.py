@@ -27,7 +27,7 @@ def check(inputs: int = 6) -> Verdict:
 
 
 def broken() -> Verdict:
-    """Networks of units are allowed: three of them are enough."""
+    """Networks of units: three are enough."""
     return verdict({2: torch.cat([single(2), logical_xor()(bits(2)).T])})
 
 

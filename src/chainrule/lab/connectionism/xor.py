@@ -63,5 +63,5 @@ def verdict(network: MLP) -> Verdict:
             bounds={"1 - 4a₁ - 4a₂ = 0": ([0.0, 0.25], [0.25, 0.0])},
             marks={"(0,1) and (1,0)": (0.0, 0.0), "(0,0)": (0.0, 0.5), "(1,1)": (0.5, 0.0)},
         ),
-        details={"labelings with a line": float(lines)},
+        details={"linear labelings": float(lines)},
     )

@@ -77,7 +77,7 @@ def verdict(rules: list[Rule], trials: int, seed: int) -> Verdict:
         bound=BOUND,
         picture=Picture(
             title="The gradient of a convolution sees the flipped kernel",
-            x_label="place in the signal",
+            x_label="position in the signal",
             y_label="∂ℓ/∂f, where ℓ depends on two entries of f ∗ h",
             curves={
                 "autograd": (places, automatic.tolist()),

@@ -65,7 +65,7 @@ def verdict(classes: int, pixels: int) -> Verdict:
 
 
 def share(model: nn.Module, pixels: int) -> float:
-    """Parameters of the dense layers, each seeing so many pixels of its features, over all."""
+    """Share of dense parameters, if dense layers see `pixels` pixels of each feature."""
     layers = [m for m in model.modules() if isinstance(m, nn.Linear)]
     dense = sum((pixels * m.in_features + 1) * m.out_features for m in layers)
     others = sum(p.numel() for p in model.parameters()) - sum(

@@ -60,14 +60,14 @@ def verdict(steps: int, seed: int, shortcuts: bool) -> Verdict:
             x_label="layers",
             y_label="training loss, in nats",
             points={"plain": (depths, plain), "residual": (depths, residual)},
-            bounds={"guessing": ([depths[0], depths[-1]], [math.log(10)] * 2)},
+            bounds={"chance": ([depths[0], depths[-1]], [math.log(10)] * 2)},
         ),
         details={"plain rise": rise, "residual rise": other},
     )
 
 
 def loss(depth: int, shortcuts: bool, examples: tuple[Tensor, Tensor], seed: int) -> float:
-    """Mean loss of the second pass, each batch before its step."""
+    """Mean loss of the second epoch, each batch before its step."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         model = ResNet.cifar(depth, classes=10, channels=1, shortcuts=shortcuts)

@@ -37,7 +37,7 @@ def broken() -> Verdict:
 
 
 def verdict(channels: int, bias: bool) -> Verdict:
-    """Counts of built layers against arithmetic."""
+    """Counts of built layers against the formulas."""
     dense = [built(channels * side**2, bias) for side in SIDES]
     shared = [parameters(filters(channels)) for _ in SIDES]
     expected = [dense_parameters([channels * side**2] * 3) for side in SIDES]

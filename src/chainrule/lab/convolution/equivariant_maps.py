@@ -24,7 +24,7 @@ BOUND = 1e-12
 
 
 def check(size: int = 24, maps: int = 25, seed: int = 0) -> Verdict:
-    """Maps that know all shifts, and ones that go astray.
+    """Shifts by any number of steps.
 
     Args:
         size: Entries of a signal.
@@ -34,7 +34,7 @@ def check(size: int = 24, maps: int = 25, seed: int = 0) -> Verdict:
 
 
 def broken() -> Verdict:
-    """Shifts by two steps alone: a layer with stride 2 commutes with them and is no convolution."""
+    """Only shifts by two: a layer of stride 2 commutes with them and is not a convolution."""
     return verdict(24, 25, 0, stride=2)
 
 
@@ -61,7 +61,7 @@ def verdict(size: int, maps: int, seed: int, stride: int) -> Verdict:
         bound=BOUND,
         picture=Picture(
             title="The only linear maps that commute with all shifts are convolutions",
-            x_label="lack of equivariance, rms of ‖S⁻ᵏ T Sᵏ - T‖ / √2 in units of ‖T‖",
+            x_label="distance from equivariance, rms of ‖S⁻ᵏ T Sᵏ - T‖ / √2 in units of ‖T‖",
             y_label="distance from a convolution, ‖T‖",
             curves={"equal": (line, line)},
             points={"random linear maps": (predicted, measured)},
@@ -71,12 +71,12 @@ def verdict(size: int, maps: int, seed: int, stride: int) -> Verdict:
 
 
 def turned(T: Tensor, stride: int) -> Tensor:
-    """S⁻ᵏ T Sᵏ for all k in steps of the stride: rows and columns rolled alike."""
+    """S⁻ᵏ T Sᵏ for all multiples k of the stride: rows and columns rolled together."""
     return torch.stack([T.roll((-k, -k), (0, 1)) for k in range(0, len(T), stride)])
 
 
 def lack(T: Tensor, stride: int) -> float:
-    """Root of mean_k ‖S⁻ᵏ T Sᵏ - T‖², relative to ‖T‖."""
+    """Square root of mean_k ‖S⁻ᵏ T Sᵏ - T‖², relative to ‖T‖."""
     each = (turned(T, stride) - T).square().sum((1, 2))
     return (each.mean().sqrt() / T.norm()).item()
 

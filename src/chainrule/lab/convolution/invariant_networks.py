@@ -37,7 +37,7 @@ def broken() -> Verdict:
 
 
 def verdict(depth: int, seed: int, mode: str) -> Verdict:
-    """One digit at all places."""
+    """One digit at all positions."""
     generator = torch.Generator().manual_seed(seed)
     images = load().train.x[:, 0].double()
     digit = images[int(torch.randint(len(images), (), generator=generator))]

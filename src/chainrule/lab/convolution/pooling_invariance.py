@@ -1,7 +1,7 @@
 """Claim: pooling ignores movement within its windows (L "Pooling layers in CNNs", A 2.1).
 
     (T x)(k) = max_{i = kp … (k+1)p - 1} x(i)     ⇒   T x = T x' for x' = x permuted in each window
-    a bright pixel that moves by s < p stays in its window from a share 1 - s/p of all places
+    a bright pixel that moves by s < p stays in its window from a fraction 1 - s/p of all positions
 
 Measured: how many pooled values change when all windows of random images are permuted at random,
 for maxima and averages, plus how many positions differ from the predicted fraction; all positions
@@ -41,7 +41,7 @@ def broken() -> Verdict:
 
 
 def verdict(pools: list[Pool], images: int, seed: int) -> Verdict:
-    """Permutations in windows, and a pixel on its way."""
+    """Permutations within windows, and a moving pixel."""
     generator = torch.Generator().manual_seed(seed)
     changed = sum(seen(pool, p, images, generator) for pool in pools for p in WINDOWS)
     steps = range(max(WINDOWS) + 1)
@@ -82,6 +82,6 @@ def joined(windows: Tensor, p: int) -> Tensor:
 
 
 def unmoved(pool: Pool, p: int, shift: int) -> int:
-    """From how many of all places in a ring a pixel may move by `shift` and pool to the same."""
+    """Positions in a ring from which a shifted pixel gives the same pooled values."""
     pixels = torch.eye(WIDTH)[:, None, None].expand(-1, 1, 2 * p, -1)
     return int((pool(pixels, p) == pool(pixels.roll(shift, 3), p)).flatten(1).all(1).sum())

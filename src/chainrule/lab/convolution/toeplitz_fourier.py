@@ -75,7 +75,7 @@ def bound(n: int) -> float:
 def differences(
     fourier: Callable[..., Tensor], n: int, generator: torch.Generator
 ) -> tuple[float, float]:
-    """Of the matrix and of the Fourier product from the sums, in a row and in a square."""
+    """Of the matrix and of the Fourier product from the sums, in one and two dimensions."""
     side = max(2, math.isqrt(n) // 2)
     draws = {1: (n, min(n, 16)), 2: (side, min(side, 4))}
     worst = torch.zeros(2, dtype=torch.float64)

@@ -84,7 +84,7 @@ def verdict(width: int, networks: int, points: int, seed: int, different: int) -
             },
             log="xy",
         ),
-        details={"exponent farthest from -1 by": off},
+        details={"largest |exponent + 1|": off},
     )
 
 
@@ -96,7 +96,7 @@ def in_ball(points: int, n: int, generator: torch.Generator) -> Tensor:
 
 
 def unit_variance(model: MLP, x: Tensor) -> float:
-    """Mean over x of the variance of one unit's share in f: divided by m, the error to expect."""
+    """Mean over x of the variance of one unit; divided by m, the expected error."""
     W, b, outer, _ = model.parameters()
     return (model.activation(x @ W.T + b) * outer * len(W)).var(1).mean().item()
 

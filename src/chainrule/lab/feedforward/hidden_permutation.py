@@ -62,8 +62,8 @@ def verdict(permutations: int, width: int, seed: int, spread: float) -> Verdict:
         bound=ROUNDING,
         picture=Picture(
             title="Hidden units may be permuted if their outgoing weights are permuted with them",
-            x_label="random permutation, number",
-            y_label="change of the output, relative",
+            x_label="number of the random permutation",
+            y_label="relative change of the output",
             points={
                 "with the outgoing weights": (trials, whole),
                 "without": (trials, half),

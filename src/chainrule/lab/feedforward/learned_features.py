@@ -79,7 +79,7 @@ def data(examples: int, inputs: int, generator: torch.Generator) -> tuple[Tensor
 
 
 def drawn(inputs: int, width: int, seed: int, hidden: bool) -> MLP:
-    """A network with the library's initial weights, whose hidden layer learns or not."""
+    """A network with the library's initial weights, whose hidden layer is trained or not."""
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         model = MLP(inputs, [width], 1).double()
@@ -90,7 +90,7 @@ def drawn(inputs: int, width: int, seed: int, hidden: bool) -> MLP:
 def trained(
     model: MLP, train: tuple[Tensor, Tensor], test: tuple[Tensor, Tensor], steps: int
 ) -> float:
-    """Test error after so many steps of Adam on all examples."""
+    """Test error after full-batch steps of Adam."""
     descent = optimizer("adam", model.parameters(), learning_rate=0.03)
     for _ in range(steps):
         descent.zero_grad()

@@ -69,7 +69,7 @@ def verdict(examples: int, inputs: int, seed: int, step: float) -> Verdict:
         picture=Picture(
             title="Gradient descent converges to the least-squares solution",
             x_label="steps",
-            y_label="distance from the closed form, relative",
+            y_label="relative distance from the closed form",
             points={
                 "gradient descent": (
                     [float(t) for t in shown],

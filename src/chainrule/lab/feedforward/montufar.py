@@ -55,7 +55,7 @@ def verdict(build: Callable[[int, int, int], MLP], units: int, seed: int) -> Ver
         bound=1.0,
         picture=Picture(
             title="Every folding layer multiplies the number of regions",
-            x_label="hidden units in all, m L",
+            x_label="total hidden units, m L",
             y_label="linear regions on the unit square",
             curves={f"layers of {m}": (x[m], [float(f) for f in formula[m]]) for m in WIDTHS},
             points={
@@ -75,7 +75,7 @@ def verdict(build: Callable[[int, int, int], MLP], units: int, seed: int) -> Ver
 
 
 def regions(network: MLP) -> int:
-    """Those that meet the inside of the unit square."""
+    """Linear regions inside the unit square."""
     center = torch.full((2,), 0.5, dtype=torch.float64)
     return len(plane_regions(list(network.layers), center, torch.eye(2).double(), 0.5))  # type: ignore[arg-type]
 

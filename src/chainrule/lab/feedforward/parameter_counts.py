@@ -30,7 +30,7 @@ def broken() -> Verdict:
 
 @torch.random.fork_rng()
 def verdict(output_bias: bool) -> Verdict:
-    """Numbers held by models of many sizes."""
+    """Parameters of models of many sizes."""
     counted = {
         d: [held(MLP(d, [M], 1, initialization="zero", output_bias=output_bias)) for M in WIDTHS]
         for d in INPUTS

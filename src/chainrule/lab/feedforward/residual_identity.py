@@ -99,5 +99,5 @@ def zeroed(layer: ResidualLayer) -> ResidualLayer:
 
 
 def output(layer: ResidualLayer, x: Tensor, plain: bool) -> Tensor:
-    """F(x), or what is left of it without the shortcut."""
+    """F(x), or its activation without the shortcut."""
     return layer.activation(layer.linear(x)) if plain else layer(x)

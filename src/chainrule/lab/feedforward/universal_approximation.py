@@ -34,7 +34,7 @@ def check(width: int = 512) -> Verdict:
 
 
 def broken() -> Verdict:
-    """A polynomial in the place of the sigmoid: the identity."""
+    """A polynomial instead of the sigmoid: the identity."""
     return verdict(32, activation="identity")
 
 

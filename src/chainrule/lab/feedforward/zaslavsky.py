@@ -25,7 +25,7 @@ def check(dimensions: int = 3, units: int = 7, seed: int = 0) -> Verdict:
 
 
 def broken() -> Verdict:
-    """All through the origin."""
+    """All hyperplanes pass through the origin."""
     return verdict(2, 5, 0, offset=0.0)
 
 

@@ -66,7 +66,7 @@ def verdict(matrix: Callable[[Graph], Tensor], graphs: int, seed: int) -> Verdic
         conditions={"-1 is not an eigenvalue": least > -1},
         picture=Picture(
             title="No signal on a graph grows, however many layers there are",
-            x_label="rank of the eigenvalue, from the largest (0) to the least (1)",
+            x_label="rank of the eigenvalue, from the largest (0) to the smallest (1)",
             y_label="eigenvalue of Ā",
             points={
                 name: (torch.linspace(0, 1, len(spectrum)).tolist(), spectrum.tolist())
@@ -74,5 +74,5 @@ def verdict(matrix: Callable[[Graph], Tensor], graphs: int, seed: int) -> Verdic
             },
             bounds={"1": ([0.0, 1.0], [1.0, 1.0]), "-1": ([0.0, 1.0], [-1.0, -1.0])},
         ),
-        details={"least eigenvalue": least, "graphs": float(graphs)},
+        details={"smallest eigenvalue": least, "graphs": float(graphs)},
     )

@@ -63,7 +63,7 @@ def verdict(points: int, features: int, seed: int, spared: int) -> Verdict:
         picture=Picture(
             title="Most points can be removed; the critical ones determine the features",
             x_label="points kept, %",
-            y_label="change of the global features, relative",
+            y_label="relative change of the global features",
             points={
                 "removed at random": (percent, torch.tensor(random).mean(0).tolist()),
                 "critical points removed last": (percent, torch.tensor(last).mean(0).tolist()),

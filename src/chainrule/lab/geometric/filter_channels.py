@@ -42,7 +42,7 @@ def broken() -> Verdict:
 
 @torch.no_grad()
 def verdict(trials: int, seed: int, bias_of_nodes: float) -> Verdict:
-    """The layer against the sum, and against itself on renamed nodes."""
+    """The layer against the sum, and against itself on permuted nodes."""
     worst = 0.0
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)

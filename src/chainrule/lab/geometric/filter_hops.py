@@ -47,7 +47,7 @@ def broken() -> Verdict:
 
 
 def verdict(response: Response, graphs: int, order: int, seed: int) -> Verdict:
-    """How far an impulse is heard."""
+    """How far an impulse reaches."""
     generator, worst = np.random.default_rng(seed), 0.0
     for number in range(graphs):
         edges = drawn(number % len(CLASSES), generator).edge_index
@@ -91,6 +91,6 @@ def impulses(edges: Tensor, both: bool = False) -> Graph:
 
 
 def distances(graph: Graph) -> Tensor:
-    """Edges between any two nodes; ∞ between parts that are not joined."""
+    """Edges between any two nodes; ∞ between nodes that are not connected."""
     found = networkx.floyd_warshall_numpy(to_networkx(graph))
     return torch.from_numpy(np.asarray(found))

@@ -76,7 +76,7 @@ def verdict(layers: int, seed: int, stretch: float) -> Verdict:
         picture=Picture(
             title="Depth makes all nodes alike, faster the wider the spectral gap",
             x_label="layers",
-            y_label="distance from smooth, relative",
+            y_label="relative distance from smooth",
             curves=curves,
             points=points,
             log="y",

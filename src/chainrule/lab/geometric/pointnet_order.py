@@ -77,7 +77,7 @@ def verdict(points: int, features: int, seed: int, in_order: bool) -> Verdict:
 
 
 def reordered(points: int, number: int) -> Tensor:
-    """An order that moves so many of the points, in a circle."""
+    """An order that moves `number` points in a cycle."""
     order, chosen = torch.arange(points), torch.randperm(points)[:number]
     order[chosen] = chosen.roll(1)
     return order

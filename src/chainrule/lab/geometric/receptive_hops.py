@@ -47,7 +47,7 @@ def broken() -> Verdict:
 
 @torch.no_grad()
 def verdict(side: int, layers: int, seed: int, shortcut: bool) -> Verdict:
-    """Nodes that change by layers, and nodes within reach."""
+    """Nodes that change, by number of layers, and nodes within reach."""
     grid = networkx.convert_node_labels_to_integers(networkx.grid_2d_graph(side, side))
     lengths = networkx.single_source_shortest_path_length(grid, 0)
     distance = torch.tensor([lengths[m] for m in grid])
@@ -91,7 +91,7 @@ def within(distance: Tensor, depths: list[int]) -> tuple[list[float], list[float
 
 
 def differences(network: nn.Module, x: Tensor, other: Tensor, edges: Tensor) -> Tensor:
-    """Which nodes have another output."""
+    """True for nodes whose output changes."""
     nodes = torch.arange(len(x))
     one, two = (OnGraph(network, Graph(known, edges))(nodes) for known in (x, other))
     return (one != two).any(1)

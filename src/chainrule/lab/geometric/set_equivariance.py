@@ -63,7 +63,7 @@ def verdict(size: int, seed: int, as_printed: bool) -> Verdict:
         picture=Picture(
             title="Equivariant: f(PX) = P f(X) for all P, f(X) = P f(PX) only if P² = I",
             x_label="least r with Pʳ = I",
-            y_label="largest difference of the two sides",
+            y_label="largest difference between the two sides",
             points={
                 "f(PX) and P f(X)": ((period - 0.08).tolist(), right.clamp_min(1e-17).tolist()),
                 "f(X) and P f(PX), as printed": (
@@ -74,7 +74,10 @@ def verdict(size: int, seed: int, as_printed: bool) -> Verdict:
             bounds={"rounding": ([1.0, float(period.max())], [ROUNDING] * 2)},
             log="y",
         ),
-        details={"permutations": float(len(P)), "worst of the printed form": printed.max().item()},
+        details={
+            "permutations": float(len(P)),
+            "largest difference, as printed": printed.max().item(),
+        },
     )
 
 

@@ -79,7 +79,7 @@ def deep_sets(pool: str, size: int) -> Function:
 
 
 def in_a_row(pool: str, size: int) -> Function:
-    """An MLP of the elements one after the other, zeros in empty places."""
+    """An MLP of the elements one after the other, zeros for padding."""
     network = MLP(3 * size, [32], 1).double()
     return lambda x, mask: network((x * mask[..., None]).flatten(1))
 

@@ -38,7 +38,7 @@ def broken() -> Verdict:
 
 @torch.no_grad()
 def verdict(width: int, trials: int, seed: int, loops: int) -> Verdict:
-    """The network against the line."""
+    """The network against the formula."""
     known = load().graph
     graph = Graph(known.x.double(), known.edge_index)
     A = torch.from_numpy(to_scipy(graph).toarray()).double()

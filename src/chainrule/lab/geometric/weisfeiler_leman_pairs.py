@@ -47,7 +47,7 @@ def check(num_layers: int = 3, width: int = 16, seed: int = 0) -> Verdict:
 
 
 def broken() -> Verdict:
-    """Every node has a random number of its own, which the colors leave out."""
+    """Every node has a random feature that the colors leave out."""
     return verdict(3, 16, 0, named=True)
 
 
@@ -98,7 +98,7 @@ def compared(networks: dict[str, Callable[[Graph], Tensor]], named: bool) -> Ver
             },
             log="y",
         ),
-        details={"least difference where the colors differ": least},
+        details={"smallest difference where the colors differ": least},
     )
 
 

@@ -1,4 +1,4 @@
-"""Least squares on noisy copies of the inputs, beside the ridge regression that they amount to.
+"""Least squares on noisy copies of the inputs, and the equivalent ridge regression.
 
 E ‖(X + N) w - y‖² = ‖X w - y‖² + wᵀ E[NᵀN] w        noise N of mean 0, independent of X and y
 """
@@ -26,7 +26,7 @@ def ridge(x: Tensor, y: Tensor, penalty: float) -> Tensor:
 def fits(
     x: Tensor, y: Tensor, noises: Sequence[Augment], copies: int, repeats: int, seed: int
 ) -> list[Tensor]:
-    """For every kind of noise (repeats, inputs): least squares on so many noisy copies at once."""
+    """(repeats, inputs) for each noise: weights of least squares on `copies` noisy copies."""
     if repeats < 2:
         raise InputError(f"repeats must be at least 2 for a standard error, got {repeats}")
     many_x, many_y = x.repeat(copies, 1), y.repeat(copies, 1)
@@ -46,7 +46,7 @@ def fits(
 def distance(found: Sequence[Tensor], predicted: Sequence[Tensor]) -> tuple[float, float]:
     """The largest distance of a mean from its prediction in standard errors, and its bound.
 
-    The bound is Student's quantile that all of them together pass once in 10⁶ seeds.
+    The bound is Student's quantile that all of them together exceed for one seed in 10⁶.
     """
     repeats, inputs = found[0].shape
     errors = [w.std(0) / repeats**0.5 for w in found]

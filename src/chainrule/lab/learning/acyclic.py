@@ -56,11 +56,11 @@ def verdict(takes: Callable[[int, Sequence[Edge]], bool], nodes: int, steps: int
         picture=Picture(
             title="A vanishing fraction of directed graphs are computation graphs",
             x_label="nodes n",
-            y_label="share that is accepted",
+            y_label="fraction accepted",
             curves={
                 "without a cycle, a_n / 2ⁿ⁽ⁿ⁻¹⁾": (fine, [acyclic(n) / graphs(n) for n in more])
             },
-            points={"accepted of all": (list(map(float, sizes)), shares)},
+            points={"accepted": (list(map(float, sizes)), shares)},
             log="y",
         ),
         details={"graphs tried": float(sum(map(graphs, sizes)))},
@@ -89,7 +89,7 @@ def every_graph(n: int) -> list[list[Edge]]:
 
 
 def accepted(n: int, edges: Sequence[Edge]) -> bool:
-    """Whether the library takes it for a computation graph."""
+    """Whether the library accepts it as a computation graph."""
     try:
         Graph([NODE] * n, edges)
     except InputError:
@@ -98,7 +98,7 @@ def accepted(n: int, edges: Sequence[Edge]) -> bool:
 
 
 def unrolled(T: int) -> tuple[int, Sequence[Edge]]:
-    """The graph of z_T, as it is traced while an Elman network's equation runs T times."""
+    """The traced graph of an Elman network that runs T steps."""
     with torch.random.fork_rng():
         torch.manual_seed(0)
         cell, x, z_0 = Elman(2, 3), torch.randn(T, 1, 2), torch.zeros(1, 3)

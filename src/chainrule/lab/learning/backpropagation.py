@@ -111,7 +111,7 @@ def difference(
 
 
 def random_layer(n: int, m: int, generator: torch.Generator) -> Layer:
-    """Weights of variance 1/n, wanting gradients."""
+    """Weights of variance 1/n that require gradients."""
     W = torch.randn(m, n, dtype=torch.float64, generator=generator) / n**0.5
     b = torch.randn(m, dtype=torch.float64, generator=generator)
     return Layer(W.requires_grad_(), b.requires_grad_())

@@ -39,7 +39,7 @@ def broken() -> Verdict:
 
 
 def verdict(sweep: Sweep, hidden: tuple[tuple[int, ...], ...], others: tuple[str, ...]) -> Verdict:
-    """Costs in forward passes, dense networks of 10 inputs and outputs first."""
+    """Costs in forward passes; dense networks have 10 inputs and outputs."""
     with torch.random.fork_rng():
         torch.manual_seed(0)
         dense = [cost(sweep, MLP(10, widths, 10), torch.randn(2, 10)) for widths in hidden]
@@ -65,7 +65,7 @@ def verdict(sweep: Sweep, hidden: tuple[tuple[int, ...], ...], others: tuple[str
             bounds={"bound": (span, [2.0, 2.0]), "one difference per weight": (span, span)},
             log="xy",
         ),
-        details={"from the formula": off},
+        details={"difference from the formula": off},
     )
 
 
@@ -88,7 +88,7 @@ def backward(model: nn.Module, x: Tensor) -> None:
 
 
 def differences(model: nn.Module, x: Tensor) -> None:
-    """Forward, then once more for every weight, moved a little."""
+    """Forward, then once more for every perturbed weight."""
     model(x)
     for p in model.parameters():
         for place in range(p.numel()):

@@ -40,7 +40,7 @@ def verdict(N: int, batches: int, seed: int, finite: bool) -> Verdict:
     """Mean squared distances from the full gradient by B."""
     if SIZES[-1] >= N or batches < 100:
         raise InputError(
-            f"expected --examples above {SIZES[-1]}, the largest batch, and --batches of at least "
+            f"examples must be above {SIZES[-1]}, the largest batch, and batches at least "
             f"100 for a standard error, got {N} and {batches}"
         )
     G = problem(N // 2, N - N // 2, seed).each()
@@ -71,7 +71,7 @@ def verdict(N: int, batches: int, seed: int, finite: bool) -> Verdict:
         picture=Picture(
             title="The noise of a mini-batch falls like 1/B, and without replacement to 0",
             x_label=f"batch size B, of N = {N}",
-            y_label="variance of the gradient, per σ²",
+            y_label="variance of the gradient, in units of σ²",
             curves={name: (fine, [formula(name, B) / variance for B in fine]) for name in orders},
             points={
                 name: (sizes, [x.mean().item() / variance for x in columns])

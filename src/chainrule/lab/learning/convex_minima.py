@@ -35,12 +35,12 @@ def check(starts: int = 50, examples: int = 40, seed: int = 0) -> Verdict:
 
 
 def broken() -> Verdict:
-    """f(x) = wᵀx with every weight w bent to w + sin 3w: no longer convex."""
+    """Every weight w replaced by w + sin 3w, so that the loss is not convex."""
     return verdict(50, 40, 0, bend=1.0)
 
 
 def verdict(starts: int, examples: int, seed: int, bend: float) -> Verdict:
-    """Losses along the paths from all starts, and the least of all."""
+    """Losses along the paths from all starts, and the global minimum."""
     generator = torch.Generator().manual_seed(seed)
     x = torch.randn(examples, 3, dtype=torch.float64, generator=generator)
     x = torch.cat([x, x[:, :1]], 1)

@@ -38,13 +38,11 @@ def broken() -> Verdict:
 
 def verdict(examples: int, seed: int, power: int) -> Verdict:
     """Gaps times L ‖θ⁰ - θ*‖² by the number of steps."""
-    in_valleys = [gap_in_valley(T) for T in STEPS]
+    on_huber = [huber_gap(T) for T in STEPS]
     on_moons = gaps_on_moons(examples, seed)
     bound = [1 / (4 * T**power + 2) for T in STEPS]
     worst = max(
-        gap / limit
-        for gaps in (in_valleys, on_moons)
-        for gap, limit in zip(gaps, bound, strict=True)
+        gap / limit for gaps in (on_huber, on_moons) for gap, limit in zip(gaps, bound, strict=True)
     )
     T = [float(steps) for steps in STEPS]
     return Verdict(
@@ -57,7 +55,7 @@ def verdict(examples: int, seed: int, power: int) -> Verdict:
             x_label="steps T",
             y_label="gap h - h* in units of L ‖θ⁰ - θ*‖²",
             points={
-                "a Huber function for every T": (T, in_valleys),
+                "a Huber function for every T": (T, on_huber),
                 "logistic regression": (T, on_moons),
             },
             bounds={"1 / (4T + 2)": (T, bound)},
@@ -66,10 +64,10 @@ def verdict(examples: int, seed: int, power: int) -> Verdict:
     )
 
 
-def gap_in_valley(T: int) -> float:
-    """From θ⁰ = 1 down a wall of slope 1 / (2T + 1): T steps of that length end on the wall."""
-    valley = huber(start=1.0, bend=1 / (2 * T + 1))
-    return valley.h(gradient_descent(valley.h, valley.start, T, 1.0)[-1]).item()
+def huber_gap(T: int) -> float:
+    """A Huber function of slope 1 / (2T + 1): T steps from θ⁰ = 1 stay on its linear part."""
+    problem = huber(start=1.0, bend=1 / (2 * T + 1))
+    return problem.h(gradient_descent(problem.h, problem.start, T, 1.0)[-1]).item()
 
 
 def gaps_on_moons(examples: int, seed: int) -> list[float]:

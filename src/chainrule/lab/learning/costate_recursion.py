@@ -82,6 +82,6 @@ def difference(
 
 
 def draw(shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
-    """Of variance 1/n, wanting a gradient."""
+    """Of variance 1/n, requiring a gradient."""
     t = torch.randn(shape, dtype=torch.float64, generator=generator) / shape[-1] ** 0.5
     return t.requires_grad_()

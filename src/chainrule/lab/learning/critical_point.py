@@ -38,7 +38,7 @@ def broken() -> Verdict:
 
 
 def verdict(units: int, seed: int, power: int) -> Verdict:
-    """Steps that were needed by steps that are allowed."""
+    """Steps needed against steps allowed."""
     generator = torch.Generator().manual_seed(seed)
     valleys = [valley(math.sqrt(2 / steps)) for steps in ALLOWED]
     in_valleys = [needed(v, [A], power)[0] for v, A in zip(valleys, ALLOWED, strict=True)]
@@ -66,7 +66,7 @@ def verdict(units: int, seed: int, power: int) -> Verdict:
 
 
 def valley(slope: float) -> Smooth:
-    """h(θ⁰) = 1 on a wall hardly steeper than the slope."""
+    """h(θ⁰) = 1, on a linear part slightly steeper than the slope."""
     bend = 1.001 * slope
     return huber(start=1 / bend + bend / 2, bend=bend)
 

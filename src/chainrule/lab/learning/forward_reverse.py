@@ -8,8 +8,8 @@ networks with n + m = `total`, in forward passes; the largest distance from the 
 three passes, z with ḣ and Ẇ, or z with p and ∇W; reverse mode needs the states of all layers first.
 Bound: exactly 0 for the counts. Both Jacobians must agree to 1e-12 of their largest entry, rounding
 in double precision.
-A loss has m = 1 output and a million inputs, so networks are trained in reverse mode (L "Backprop
-as Reverse-Mode Differentiation"). Linnainmaa (1976).
+A loss has m = 1 output and a million inputs, so networks are trained in reverse mode
+(L "Backprop as Reverse-Mode Differentiation"). Linnainmaa (1976).
 """
 
 from itertools import pairwise
@@ -75,7 +75,7 @@ def verdict(total: int, hidden: int, seed: int, swapped: bool) -> Verdict:
             },
             marks={"n = m": total / 2},
         ),
-        details={"between the Jacobians": apart},
+        details={"difference of the Jacobians": apart},
     )
 
 

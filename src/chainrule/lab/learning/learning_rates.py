@@ -73,7 +73,7 @@ def formula(curvatures: torch.Tensor, rate: float, limit: int) -> float:
 
 
 def steps(curvatures: torch.Tensor, rate: float, limit: int) -> float:
-    """How many the optimizer takes."""
+    """Steps that the optimizer takes."""
     theta = nn.Parameter(torch.ones_like(curvatures))
     descent = optimizer("gd", [theta], rate)
     for step in range(limit):

@@ -58,7 +58,7 @@ def verdict(condition: int, scale: float) -> Verdict:
             bounds={"Nesterov's bound": (kappas, [allowed(k) for k in kappas])},
             log="xy",
         ),
-        details={"times fewer steps at the largest κ": plain[-1] / accelerated[-1]},
+        details={"saving factor at the largest κ": plain[-1] / accelerated[-1]},
     )
 
 
@@ -74,12 +74,12 @@ def allowed(kappa: float) -> float:
 
 
 def descent(kappa: float) -> float:
-    """Steps t with ¼ (1 - 1/κ)²ᵗ ≤ 10⁻⁶: of four equal parts, the last is left by then."""
+    """Steps t with ¼ (1 - 1/κ)²ᵗ ≤ 10⁻⁶: of four equal parts only the last is left."""
     return float(math.ceil(math.log(4 * GOAL) / (2 * math.log1p(-1 / kappa))))
 
 
 def steps(kappa: float, name: str, **options: float) -> float:
-    """How many the optimizer takes on ½ Σ λ θ², from a point where all axes are equally high."""
+    """Steps of the optimizer on ½ Σ λ θ², from a point where all axes contribute equally."""
     lambdas = curvatures(kappa)
     chi = nn.Parameter(lambdas**-0.5)
     chosen = optimizer(name, [chi], 1.0, **options)

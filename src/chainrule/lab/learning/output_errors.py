@@ -1,4 +1,4 @@
-"""Claim: with its own loss, every output has the error prediction minus target (L exercise 10.3).
+"""Claim: with its matching loss, an output's error is prediction minus target (L exercise 10.3).
 
     identity, squared     p = f             ℓ = ½ ‖y - p‖²
     sigmoid, logistic     p = σ(f)          ℓ = -log p^y (1 - p)^{1-y}      ⇒   δ = ∂ℓ/∂f = p - y
@@ -62,7 +62,7 @@ def verdict(
             x_label="logit f of an example whose target is 1",
             y_label="error δ = ∂ℓ/∂f",
             curves={"p - 1": (fine, delta(p, torch.ones(())).tolist())},
-            points={"sigmoid with its own loss": (fine[::3], error(f[::3]).tolist())},
+            points={"sigmoid with the logistic loss": (fine[::3], error(f[::3]).tolist())},
             bounds={"sigmoid with the squared loss": (fine, ((p - 1) * p * (1 - p)).tolist())},
         ),
     )
@@ -92,7 +92,7 @@ def difference(
 
 
 def targets(output: str, y: Tensor) -> Tensor:
-    """The labels as numbers to subtract: 0 and 1, or one of four places."""
+    """The labels as numbers to subtract: 0 and 1, or one-hot."""
     return y[:, None].double() if output == "sigmoid" else one_hot(y, 4).double()
 
 

@@ -67,7 +67,7 @@ def verdict(starts: int, steps: int, seed: int, bend: float) -> Verdict:
         picture=Picture(
             title="Linear convergence needs the PL inequality, not convexity",
             x_label="step t",
-            y_label="gap to the minimum, per gap at the start",
+            y_label="gap to the minimum, relative to the initial gap",
             points={
                 "slowest of all starts": (x, gaps.max(1).values[t].tolist()),
                 "median": (x, gaps.median(1).values[t].tolist()),

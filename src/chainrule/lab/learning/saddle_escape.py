@@ -59,7 +59,7 @@ def verdict(roots: Callable[[float], tuple[float, float]], steps: int) -> Verdic
             y_label="distance |y| from the ridge",
             curves={names[b]: series(expected[b][: left[b]], 1) for b in found},
             points={names[b]: series(found[b][: left[b]], max(1, left[b] // 15)) for b in found},
-            bounds={"away": ([0.0, float(max(left.values()))], [1.0, 1.0])},
+            bounds={"escaped": ([0.0, float(max(left.values()))], [1.0, 1.0])},
             log="y",
         ),
         details={f"steps, {names[b]}": float(left[b]) for b in found},
@@ -81,7 +81,7 @@ def formula(roots: tuple[float, float], steps: int) -> Tensor:
 
 
 def path(name: str, steps: int, **options: float) -> Tensor:
-    """y along the optimizer's way."""
+    """y along the optimizer's path."""
     theta = nn.Parameter(torch.tensor([1.0, BESIDE], dtype=torch.float64))
     chosen = optimizer(name, [theta], RATE, **options)
     found = [theta[1].item()]

@@ -39,7 +39,7 @@ def broken() -> Verdict:
 
 
 def verdict(width: int, networks: int, seed: int, damping: float) -> Verdict:
-    """Eigenvalues at random places."""
+    """Eigenvalues at random states."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         layers = [Antisymmetric(INPUTS, width, damping=damping).double() for _ in range(networks)]

@@ -10,8 +10,8 @@ smallest of the gated ones.
 Bound: at least 1/10; Elman's must be below 1/1000 at the largest T. The gates' own inputs, of
 standard deviation below 1/2, change 1/e by less than a factor of e; Elman's factor per step is
 about 0.7.
-Hochreiter and Schmidhuber (1997); for the biases Tallec and Ollivier (2018), ICLR. A 2.4, L "RNN:
-Training".
+Hochreiter and Schmidhuber (1997); for the biases Tallec and Ollivier (2018), ICLR. A 2.4,
+L "RNN: Training".
 """
 
 import math
@@ -37,7 +37,7 @@ def check(max_length: int = 100, seed: int = 0) -> Verdict:
 
 
 def broken() -> Verdict:
-    """Gates that are told to forget."""
+    """Biases that make the gates forget."""
     return verdict(60, 0, sign=-1)
 
 

@@ -61,7 +61,10 @@ def verdict(steps: int, width: int, seed: int, printed: bool) -> Verdict:
             },
             points={"the library's layer": (times, z[0, :, 0].tolist())},
         ),
-        details={"least state": z.min().item(), "least as printed": wrong.min().item()},
+        details={
+            "smallest state": z.min().item(),
+            "smallest state, as printed": wrong.min().item(),
+        },
     )
 
 

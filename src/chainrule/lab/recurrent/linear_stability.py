@@ -9,8 +9,8 @@ multiplied by a_t, the eigenvalues of a diagonal recurrence. The largest product
 layers with random weights, far from their initial ones, and strong inputs.
 Bound: 1 + 1e-9; the difference has an error of 1.1e-16 of the states, which are below 10⁶.
 Where 1 - |a| is smaller than that, |a| itself rounds to 1, never to more. Gu et al. (2022) for S4D,
-Gu and Dao (2023) for Mamba, Orvieto et al. (2023) for LRU, Feng et al. (2024) for the others. L
-"RNN: Training".
+Gu and Dao (2023) for Mamba, Orvieto et al. (2023) for LRU, Feng et al. (2024) for the others.
+L "RNN: Training".
 """
 
 from collections.abc import Callable, Mapping
@@ -35,7 +35,7 @@ LAYERS: Mapping[str, Callable[[int, int], Recurrent]] = {
 
 
 class Free(Recurrent):
-    """h_t = w ⊙ h_{t-1} + (V x_t)_i with any w: linear, and nothing holds w below 1."""
+    """h_t = w ⊙ h_{t-1} + (V x_t)_i with any w: linear, and w may exceed 1."""
 
     def __init__(self, inputs: int, width: int):
         super().__init__(inputs, width)
@@ -63,7 +63,7 @@ def broken() -> Verdict:
 def verdict(
     layers: Mapping[str, Callable[[int, int], Recurrent]], trials: int, seed: int
 ) -> Verdict:
-    """Factors of random layers, and what initial ones remember."""
+    """Factors of random layers, and the memory of new ones."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         largest = max(
@@ -82,7 +82,7 @@ def verdict(
         picture=Picture(
             title="Every linear layer forgets: some units in a few steps, some in thousands",
             x_label="steps t",
-            y_label="share of the first state left, mean over units",
+            y_label="fraction of the initial state left, mean over units",
             points={
                 name: (steps, [course[t - 1].mean().item() for t in times])
                 for name, course in courses.items()
@@ -94,7 +94,7 @@ def verdict(
 
 
 def disturbed(make: Callable[[int, int], Recurrent]) -> Recurrent:
-    """A layer whose weights are moved by Gaussian noise of size 1."""
+    """A layer whose weights are perturbed by Gaussian noise of size 1."""
     layer = make(INPUTS, WIDTH)
     if make is not Free:
         for weights in layer.parameters():

@@ -22,7 +22,7 @@ TINY = 1e-9
 
 
 def check(networks: int = 5, steps: int = 150, seed: int = 0) -> Verdict:
-    """M_A moved to the left, so that the symmetric part of A is negative.
+    """M_A shifted to the left, so that the symmetric part of A is negative definite.
 
     Args:
         networks: Random networks.
@@ -32,12 +32,12 @@ def check(networks: int = 5, steps: int = 150, seed: int = 0) -> Verdict:
 
 
 def broken() -> Verdict:
-    """M_A moved to the right: the condition does not hold."""
+    """M_A shifted to the right, so that the condition fails."""
     return verdict(2, 60, 0, shift=1.0)
 
 
 def verdict(networks: int, steps: int, seed: int, shift: float) -> Verdict:
-    """Distances of states that began apart."""
+    """Distances between states from different starts."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         layers = [Lipschitz(INPUTS, WIDTH).double() for _ in range(networks + 1)]
@@ -67,7 +67,7 @@ def verdict(networks: int, steps: int, seed: int, shift: float) -> Verdict:
         picture=Picture(
             title="Two states under the same inputs converge if the condition holds",
             x_label="steps",
-            y_label="distance, in units of the first",
+            y_label="distance, in units of the initial one",
             points={
                 "condition holds": (times[shown], courses[1][0].clamp_min(TINY).tolist()[shown]),
                 "initial weights, it does not": (times[shown], courses[0][0].tolist()[shown]),

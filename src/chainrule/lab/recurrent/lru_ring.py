@@ -56,7 +56,7 @@ def verdict(law: Law, units: int, seed: int) -> Verdict:
         picture=Picture(
             title="Uniform on the ring: most eigenvalues lie far out, where memories last",
             x_label="radius r",
-            y_label="share of eigenvalues with |λ| ≤ r",
+            y_label="fraction of eigenvalues with |λ| ≤ r",
             curves={
                 "r² uniform": (fine.tolist(), by_area(fine).tolist()),
                 "r uniform, as printed": (fine.tolist(), by_radius(fine).tolist()),
@@ -77,7 +77,7 @@ def by_radius(r: Tensor) -> Tensor:
 
 
 def distance(values: Tensor) -> float:
-    """√n sup |F_n - F| of sorted values whose law F is uniform on [0, 1] if all is well."""
+    """√n sup |F_n - F| of sorted values, F uniform on [0, 1]."""
     n = len(values)
     steps = torch.arange(n + 1, dtype=torch.float64) / n
     gaps = torch.maximum(steps[1:] - values, values - steps[:-1])

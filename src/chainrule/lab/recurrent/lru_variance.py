@@ -51,7 +51,7 @@ def verdict(sequences: int, seed: int, normalized: bool) -> Verdict:
         picture=Picture(
             title="γ gives slow units the same variance as fast ones",
             x_label="|λ|",
-            y_label="mean of |h|², in units of that of the input",
+            y_label="mean of |h|², in units of ‖B_i‖²",
             curves={
                 "with γ: 1": ([fine[0], fine[-1]], [1.0, 1.0]),
                 "without: 1 / (1 - |λ|²)": (fine, [1 / (1 - x * x) for x in fine]),
@@ -63,7 +63,7 @@ def verdict(sequences: int, seed: int, normalized: bool) -> Verdict:
 
 
 def radii() -> torch.Tensor:
-    """|λ|, evenly in the logarithm of 1 - |λ|."""
+    """|λ|, evenly spaced in the logarithm of 1 - |λ|."""
     return 1 - torch.logspace(-0.30103, -2, UNITS, dtype=torch.float64)
 
 

@@ -39,13 +39,13 @@ def broken() -> Verdict:
 
 
 def verdict(steps: int, seed: int, gate: str) -> Verdict:
-    """What is left when gates are shut."""
+    """What remains when gates are closed."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         layer = NotesLSTM(INPUTS, WIDTH).double()
         x = torch.randn(BATCH, steps, INPUTS, dtype=torch.float64).clamp(-3, 3)
         z_0, other = torch.randn(2, BATCH, WIDTH, dtype=torch.float64)
-    x[..., -1] = 1  # by which gates are set
+    x[..., -1] = 1  # the constant input that sets the gates
     _, kept = run(layer, x, z_0, {"F": FAR, gate: -FAR})
     once, twice = (run(layer, x, start, {"F": -FAR})[1] for start in (z_0, other))
     hidden, _ = run(layer, x, z_0, {"H": -FAR})

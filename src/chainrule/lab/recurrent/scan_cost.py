@@ -28,7 +28,7 @@ PRODUCTS = ("mul", "addcmul")
 
 
 class Count(TorchDispatchMode):
-    """Counts calls of multiplications, and what they multiply."""
+    """Counts calls of multiplications and the numbers they multiply."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -77,7 +77,7 @@ def verdict(recurrence: Callable[..., Tensor], longest: int) -> Verdict:
         picture=Picture(
             title="A scan does in 4 √T operations what a loop does in T",
             x_label="steps T",
-            y_label="operations one after the other",
+            y_label="sequential operations",
             curves={"loop: T": (fine, fine), "scan: 4 √T": (fine, [4 * T**0.5 for T in fine])},
             points={
                 "loop": (steps, [float(calls) for calls, _ in loops]),

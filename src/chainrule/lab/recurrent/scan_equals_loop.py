@@ -33,7 +33,7 @@ def check(max_length: int = 1000, seed: int = 0) -> Verdict:
 
 
 def broken() -> Verdict:
-    """Blocks of 32 steps that do not hand on their last state."""
+    """Blocks of 32 steps that do not pass on their last state."""
 
     def forgetful(a: Tensor, b: Tensor, h: Tensor) -> Tensor:
         blocks = list(zip(a.split(32, 1), b.split(32, 1), strict=True))

@@ -39,7 +39,7 @@ def broken() -> Verdict:
 
 
 def verdict(lam: Parametrization, steps: int, seed: int) -> Verdict:
-    """Largest modulus at the start, anywhere, and after wild training."""
+    """Largest modulus at initialization, for any ν, and after training at a huge rate."""
     generator = torch.Generator().manual_seed(seed)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -62,7 +62,7 @@ def verdict(lam: Parametrization, steps: int, seed: int) -> Verdict:
             y_label="Im λ",
             points={
                 "at the start": (start.real.tolist(), start.imag.tolist()),
-                f"after {steps} wild steps": (end.real.tolist(), end.imag.tolist()),
+                f"after {steps} steps at a huge rate": (end.real.tolist(), end.imag.tolist()),
             },
             bounds={"|λ| = 1": (circle.real.tolist(), circle.imag.tolist())},
         ),
@@ -71,7 +71,7 @@ def verdict(lam: Parametrization, steps: int, seed: int) -> Verdict:
 
 
 def trained(lam: Parametrization, nu: Tensor, phi: Tensor, steps: int) -> Tensor:
-    """λ after descent on mean |log|h_T| - T log 1.05|: every unit is asked to grow."""
+    """λ after descent on mean |log|h_T| - T log 1.05|, which asks every unit to grow."""
     optimizer = torch.optim.Adam([nu, phi], lr=RATE)
     b = torch.zeros(1, LENGTH, len(nu), dtype=torch.complex128)
     h = torch.ones(1, len(nu), dtype=torch.complex128)

@@ -83,6 +83,6 @@ def verdict(widest: int, matrices: Mapping[type[Recurrent], int]) -> Verdict:
 
 
 def built(kind: type[Recurrent], width: int) -> list[nn.Parameter]:
-    """All that a layer of that width learns."""
+    """The parameters of a layer of that hidden size."""
     with torch.random.fork_rng(devices=[]):
         return list(kind(INPUTS, width).parameters())

@@ -69,5 +69,5 @@ def verdict(trials: int, seed: int, repeated: int) -> Verdict:
 
 
 def tail(deviation: Tensor, t: float) -> float:
-    """Share of deviations of at least t; a rounding's width below it counts too."""
+    """Fraction of deviations of at least t, up to rounding."""
     return (deviation >= t - 1e-9).double().mean().item()

@@ -35,7 +35,7 @@ def broken() -> Verdict:
 
 
 def verdict(hypotheses: int, failure: float, samples: int, seed: int, counted: int) -> Verdict:
-    """Shares of samples that break a bound; the picture shows the gap that few exceed."""
+    """Fractions of samples that break a bound; the picture shows the quantile of the gap."""
     generator = torch.Generator().manual_seed(seed)
     risks = torch.linspace(0, 0.5, hypotheses)
     error = (failure * (1 - failure) / samples) ** 0.5
@@ -68,7 +68,7 @@ def verdict(hypotheses: int, failure: float, samples: int, seed: int, counted: i
                     sizes,
                     [finite_class_gap(n, hypotheses, failure) for n in NUMBERS],
                 ),
-                "one, chosen beforehand": (
+                "one hypothesis, chosen beforehand": (
                     sizes,
                     [finite_class_gap(n, 1, failure) for n in NUMBERS],
                 ),

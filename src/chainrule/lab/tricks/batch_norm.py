@@ -35,7 +35,7 @@ def broken() -> Verdict:
 
 
 def verdict(units: int, batch: int, seed: int, training: bool) -> Verdict:
-    """Mean and variance of what comes out."""
+    """Mean and variance of the outputs."""
     generator = torch.Generator().manual_seed(seed)
     spread = torch.logspace(-5, 3, units, dtype=torch.float64)
     center = spread * torch.randn(units, dtype=torch.float64, generator=generator)

@@ -62,7 +62,7 @@ def verdict(steps: int, half: float) -> Verdict:
         picture=Picture(
             title="Weight decay keeps steep directions and shrinks flat ones",
             x_label="curvature λ of the loss along the axis",
-            y_label="share of θ* that is kept",
+            y_label="fraction of θ* that is kept",
             curves={f"μ = {mu:g}": (fine.tolist(), kept(fine, mu).tolist()) for mu in DECAYS},
             points={
                 f"μ = {mu:g}": (curvatures.tolist(), (theta / best).tolist())

@@ -42,17 +42,17 @@ def check(students: int = 20, epochs: int = 15, seed: int = 0) -> Verdict:
         epochs: Epochs of training the teacher.
     """
     if students < 2:
-        raise InputError(f"--students must be at least 2, to see a spread, got {students}")
+        raise InputError(f"students must be at least 2 for a standard error, got {students}")
     return verdict(students, epochs, seed)
 
 
 def broken() -> Verdict:
-    """A teacher that has not."""
+    """An untrained teacher."""
     return verdict(4, 0, 0)
 
 
 def verdict(students: int, epochs: int, seed: int) -> Verdict:
-    """Test errors by the number of images, taught and alone."""
+    """Test errors by the number of images, with logits and with labels."""
     data = digits.load(seed=seed)
     x, y = data.train
     teacher = networks(1, 128, seed)[0]
@@ -80,14 +80,14 @@ def verdict(students: int, epochs: int, seed: int) -> Verdict:
             x_label="training images that the student sees",
             y_label="test error (%)",
             curves={
-                "labels alone, mean": (sizes, [e.mean().item() for e in alone]),
-                "taught, mean": (sizes, [e.mean().item() for e in taught]),
+                "labels, mean": (sizes, [e.mean().item() for e in alone]),
+                "logits, mean": (sizes, [e.mean().item() for e in taught]),
             },
             points={
-                "labels alone": ([n for n in sizes for _ in range(students)], flat(alone)),
-                "taught": ([n for n in sizes for _ in range(students)], flat(taught)),
+                "labels": ([n for n in sizes for _ in range(students)], flat(alone)),
+                "logits": ([n for n in sizes for _ in range(students)], flat(taught)),
             },
-            bounds={"its teacher": ([sizes[0], sizes[-1]], [test_error(teacher, data.test)] * 2)},
+            bounds={"the teacher": ([sizes[0], sizes[-1]], [test_error(teacher, data.test)] * 2)},
         ),
         details={
             f"gain with {n} images, %": gain.mean().item()
@@ -105,7 +105,7 @@ def networks(number: int, hidden: int, seed: int) -> list[MLP]:
 def learned(
     split: tuple[Tensor, ...], images: int, objective: Objective, students: int, seed: int
 ) -> list[MLP]:
-    """The students, after equally many updates whatever the number of images."""
+    """The students after the same number of updates for any number of images."""
     models = networks(students, 16, seed)
     epochs = UPDATES * BATCH // images
     each = [

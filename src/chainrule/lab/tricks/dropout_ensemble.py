@@ -42,7 +42,7 @@ def broken() -> Verdict:
 
 
 def verdict(hidden: Sequence[int], inputs: int, rate: float, seed: int) -> Verdict:
-    """Means over all subnetworks, beside the whole network."""
+    """Means over all subnetworks, compared with the whole network."""
     with torch.random.fork_rng([]):
         torch.manual_seed(seed)
         model = MLP(5, hidden, 3, dropout=rate).double()

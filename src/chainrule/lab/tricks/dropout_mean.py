@@ -41,7 +41,7 @@ def broken() -> Verdict:
 
 
 def verdict(units: int, masks: int, seed: int, drop: Callable[[Tensor, float], Tensor]) -> Verdict:
-    """Means over masks, as parts of h."""
+    """Means over masks, relative to h."""
     with torch.random.fork_rng([]):
         torch.manual_seed(seed)
         h = torch.randn(units, dtype=torch.float64)
@@ -61,7 +61,7 @@ def verdict(units: int, masks: int, seed: int, drop: Callable[[Tensor, float], T
         picture=Picture(
             title="On average dropout changes nothing",
             x_label="masks averaged",
-            y_label="mean of one unit, as part of its value h",
+            y_label="mean of one unit, relative to its value h",
             curves={"h̃ = h": ([x[0], x[-1]], [1.0, 1.0])},
             points={
                 f"rate {rate:g}": (x, [dropped[rate][:n, 0].mean().item() for n in counts])

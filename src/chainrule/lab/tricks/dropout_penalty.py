@@ -69,7 +69,7 @@ def verdict(units: int, samples: int, seed: int, power: int) -> Verdict:
         conditions={"sampled masks agree within 7 standard errors": apart <= ERRORS},
         picture=Picture(
             title="Dropout penalizes every weight by the activity of its unit",
-            x_label="share p of units kept",
+            x_label="keep probability p",
             y_label="expected squared loss",
             curves={"loss + (1-p)/p Σ w²h²": (fine, curve)},
             points={f"mean of {samples:,} masks": ([1 - rate for rate in RATES], means)},

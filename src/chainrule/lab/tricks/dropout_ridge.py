@@ -41,7 +41,7 @@ def broken() -> Verdict:
 
 
 def verdict(copies: int, repeats: int, seed: int, units: Tensor) -> Verdict:
-    """Weights by the share of inputs dropped, per standard deviation of an input."""
+    """Weights by dropout rate, per standard deviation of an input."""
     x, y = standardized_diabetes()
 
     def shrunk(rate: float) -> Tensor:
@@ -59,7 +59,7 @@ def verdict(copies: int, repeats: int, seed: int, units: Tensor) -> Verdict:
         bound=bound,
         picture=Picture(
             title="Dropping inputs shrinks weights as ridge regression does, in any unit",
-            x_label="share 1 - p of the inputs dropped",
+            x_label="dropout rate 1 - p",
             y_label="weight (progression per standard deviation)",
             curves={name: (fine, [w[j].item() for w in paths]) for name, j in DRAWN.items()},
             points={
@@ -67,5 +67,5 @@ def verdict(copies: int, repeats: int, seed: int, units: Tensor) -> Verdict:
                 for name, j in DRAWN.items()
             },
         ),
-        details={"examples": float(len(x)), "copies in all": float(copies * repeats)},
+        details={"examples": float(len(x)), "total copies": float(copies * repeats)},
     )

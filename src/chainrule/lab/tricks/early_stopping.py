@@ -38,7 +38,7 @@ def broken() -> Verdict:
 
 
 def verdict(decay: Callable[[float, int], float]) -> Verdict:
-    """θ_t and θ_μ along the axes, as shares of θ*."""
+    """θ_t and θ_μ along the axes, as fractions of θ*."""
     x, y = centered_diabetes()
     inputs = x.shape[1]
     curvatures, axes = torch.linalg.eigh(x.T @ x / len(x))
@@ -61,7 +61,7 @@ def verdict(decay: Callable[[float, int], float]) -> Verdict:
         picture=Picture(
             title="Stopping after t steps shrinks nearly as a decay of 1/(η t) does",
             x_label="steps × rate × curvature, η t λ",
-            y_label="share of θ* that is kept",
+            y_label="fraction of θ* that is kept",
             curves={
                 "stopped": (fine.tolist(), (-(-fine).expm1()).tolist()),
                 "decayed": (fine.tolist(), (fine / (1 + fine)).tolist()),

@@ -35,7 +35,7 @@ def broken() -> Verdict:
 
 
 def verdict(units: int, seed: int, norm: nn.Module) -> Verdict:
-    """Statistics of examples, and their answers in two batches."""
+    """Statistics of examples, and their outputs in two batches."""
     generator = torch.Generator().manual_seed(seed)
     first, second = 3 * torch.randn(2, SIZES[-1], units, dtype=torch.float64, generator=generator)
     second[0] = first[0]
@@ -71,5 +71,5 @@ def verdict(units: int, seed: int, norm: nn.Module) -> Verdict:
 
 @torch.no_grad()
 def change(norm: nn.Module, first: Tensor, second: Tensor) -> float:
-    """Root mean square of the difference between the answers to their common first example."""
+    """Root mean square difference between the outputs for their common first example."""
     return (norm(first)[0] - norm(second)[0]).square().mean().sqrt().item()

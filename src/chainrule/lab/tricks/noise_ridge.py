@@ -56,5 +56,5 @@ def verdict(copies: int, repeats: int, seed: int, share: float) -> Verdict:
                 for name, j in DRAWN.items()
             },
         ),
-        details={"examples": float(len(x)), "copies in all": float(copies * repeats)},
+        details={"examples": float(len(x)), "total copies": float(copies * repeats)},
     )

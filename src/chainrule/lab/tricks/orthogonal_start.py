@@ -30,7 +30,7 @@ def check(width: int = 64, num_layers: int = 6, seed: int = 0) -> Verdict:
 
 
 def broken() -> Verdict:
-    """Eigenvalues: their real parts are not ±1, as printed."""
+    """Real parts of the eigenvalues, which are not ±1 as printed."""
     return verdict(64, 2, 0, lambda W: torch.linalg.eigvals(W).real.abs())
 
 

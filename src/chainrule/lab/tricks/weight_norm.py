@@ -71,7 +71,7 @@ def verdict(formula: Formula, steps: int, seed: int) -> Verdict:
 
 
 def descended(formula: Formula, rate: float, steps: int, seed: int) -> tuple[Tensor, Tensor, float]:
-    """‖v_t‖², ‖∂ℓ/∂v_t‖², and how far formula and right angle are off at worst."""
+    """‖v_t‖², ‖∂ℓ/∂v_t‖², and the largest error of formula and angle."""
     generator = torch.Generator().manual_seed(seed)
     with torch.random.fork_rng([]):
         torch.manual_seed(seed)
