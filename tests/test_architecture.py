@@ -130,6 +130,44 @@ def test_architecture_names_every_folder() -> None:
     assert folders | {"errors", "registry", "graphs"} == set(MAY_IMPORT)
 
 
+CLAIM = re.compile(r"^def check\(", re.MULTILINE)
+LAB = PACKAGE / "lab"
+CHAPTERS = [f for f in LAB.iterdir() if (f / "__init__.py").exists() and f.name != "helpers"]
+
+
+def claims_imported(path: Path) -> set[str]:
+    """Names from the lab's chapters that a file imports, wherever in the file it does."""
+    imports = [n for n in ast.walk(ast.parse(path.read_text("utf-8"))) if hasattr(n, "names")]
+    names = {
+        f"{getattr(node, 'module', '')}.{alias.name}".lstrip(".")
+        for node in imports
+        for alias in node.names
+        if isinstance(alias, ast.alias)
+    }
+    chapters = tuple(f"chainrule.lab.{folder.name}" for folder in CHAPTERS)
+    return {name for name in names if name.startswith(chapters)}
+
+
+@pytest.mark.parametrize("path", sorted(LAB.rglob("*.py")), ids=lambda path: path.stem)
+def test_no_file_of_the_lab_imports_a_claim(path: Path) -> None:
+    assert not claims_imported(path)
+
+
+def test_an_import_of_a_claim_is_seen(tmp_path: Path) -> None:
+    file = tmp_path / "bad.py"
+    file.write_text("from chainrule.lab.connectionism.xor import check\n")
+    assert claims_imported(file) == {"chainrule.lab.connectionism.xor.check"}
+
+
+def test_chapters_of_the_lab_hold_claims_and_helpers_hold_none() -> None:
+    files = {path for folder in CHAPTERS for path in folder.glob("*.py")}
+    assert files
+    for path in files - {folder / "__init__.py" for folder in CHAPTERS}:
+        assert CLAIM.search(path.read_text("utf-8")), f"{path.name} is no claim: move it to helpers"
+    for path in (LAB / "helpers").glob("*.py"):
+        assert not CLAIM.search(path.read_text("utf-8")), f"{path.name} is a claim"
+
+
 def test_nothing_is_unpickled() -> None:
     """Weights are safetensors and settings JSON; no file that could run code is ever loaded.
 

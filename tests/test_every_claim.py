@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from chainrule.lab.check import check_and_draw
-from chainrule.lab.claim import Verdict
+from chainrule.lab.claim import Verdict, help_of, parameters_of
+from chainrule.lab.runner import check_and_draw
 from chainrule.registry import Entry, entries
 
 CLAIMS = entries("claims")
@@ -26,6 +26,13 @@ def test_it_states_claim_measurement_bound_and_place(entry: Entry) -> None:
     assert "Bound:" in text
     assert re.search(r"\b[JAL] \d|exercise 10\.", text), "where in the notes"
     assert re.search(r"^    .*[=≤⇒]", text, re.MULTILINE), "an equation"
+
+
+@every_claim
+def test_every_argument_has_help(entry: Entry) -> None:
+    """Of its own, but for `seed`, which means the same everywhere."""
+    arguments = {parameter.name for parameter in parameters_of(entry)}
+    assert arguments | {"seed"} == set(help_of(entry))
 
 
 @every_claim

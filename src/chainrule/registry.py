@@ -7,8 +7,10 @@ Listing reads text and imports nothing, so `chainrule list` answers at once.
 
 import ast
 import re
+import sys
 from dataclasses import dataclass
 from functools import cache, cached_property
+from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -68,8 +70,9 @@ class Entry:
         return self.docstring.split("\n", 1)[0].rstrip(".:")
 
     def load(self) -> ModuleType:
+        """The module; a user's file is imported once, under a name no other file has."""
         if not self.ours:
-            return imported_file(self.path)
+            return load_file(self.path)
         parts = self.path.relative_to(ROOT).with_suffix("").parts
         return import_module(".".join(("chainrule", *parts)))
 
@@ -83,28 +86,35 @@ def entries(kind: str) -> list[Entry]:
 
 
 def entry_from_file(kind: str, path: Path) -> Entry:
-    """A user's own file with the contract of a kind."""
+    """A user's own file of the same contract, wherever it lies."""
+    what = kind.rstrip("s") if kind != "data" else "data set"
     if not path.is_file():
-        raise InputError(f"there is no file {path}")
-    contract = CONTRACTS[kind]
-    if not re.search(contract, path.read_text("utf-8"), re.MULTILINE):
-        wanted = contract.strip("^").replace("\\", "")
-        raise InputError(f"{path} is no {kind.rstrip('s')}: it has no `{wanted}…`")
-    return Entry(kind, path)
+        raise InputError(f"there is no file {path}; expected a Python file that defines a {what}")
+    text = path.read_text("utf-8")
+    if not re.search(CONTRACTS[kind], text, re.MULTILINE):
+        needed = CONTRACTS[kind].strip("^(\\")
+        raise InputError(f"{path} is no {what}: it must define `{needed}`")
+    try:
+        ast.parse(text)
+    except SyntaxError as error:
+        raise InputError(f"{path}, line {error.lineno}: {error.msg}") from None
+    return Entry(kind, path.resolve())
 
 
 @cache
-def imported_file(path: Path) -> ModuleType:
-    """A Python file outside the library as a module."""
-    import sys
+def load_file(path: Path) -> ModuleType:
+    """Import a file by its path, not by its place in a package."""
     from importlib.util import module_from_spec, spec_from_file_location
 
-    name = f"chainrule_user_{path.stem}_{abs(hash(path.resolve()))}"
-    spec = spec_from_file_location(name, path)
-    assert spec is not None and spec.loader is not None
-    module = module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
+    spec = spec_from_file_location(f"chainrule_file_{sha256(bytes(path)).hexdigest()[:12]}", path)
+    if spec is None or spec.loader is None:
+        raise InputError(f"{path} cannot be imported; expected a file that ends in .py")
+    module = sys.modules[spec.name] = module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[spec.name]
+        raise
     return module
 
 

@@ -10,9 +10,10 @@ from chainrule.cli.options import parse
 from chainrule.console.output import counted, out, print_json
 from chainrule.console.tables import names_table, verdict_table
 from chainrule.errors import InputError
-from chainrule.registry import Entry, entries, find
+from chainrule.registry import Entry, entries
 
 ABOUT = "Check claims of the theory by measurement."
+USAGE = "usage: chainrule lab CLAIM [flags of the claim] | CLAIM … | FILE.py | --all\n"
 
 
 @dataclass(frozen=True)
@@ -26,30 +27,40 @@ class Options:
 
 
 @dataclass(frozen=True)
+class Single(Options):
+    """What is checked, printed and drawn."""
+
+    broken: bool = False
+    """Violate the hypothesis as well, with settings of its own: the claim must then fail."""
+
+
+@dataclass(frozen=True)
 class Several(Options):
     """Claims with their default settings."""
 
     claims: Annotated[tuple[str, ...], tyro.conf.Positional] = ()
-    """Their names."""
+    """Names of claims, or files of your own."""
     all: bool = False
-    """All of them; a page with everything is left as index.html beside the pictures."""
+    """Check all claims and write index.html, a page with everything, beside the pictures."""
     seeds: int = 1
-    """Seeds with which every claim is checked: 0, 1, 2, …"""
+    """Number of seeds with which every claim is checked: 0, 1, 2, …"""
 
 
 def run(arguments: list[str]) -> int:
-    first = arguments[:1]
-    if first and not first[0].startswith("-") and not any(a in names() for a in arguments[1:]):
-        return one(find("claims", first[0]), arguments[1:])
+    from chainrule.lab.result import claim
+
+    first, rest = arguments[:1], arguments[1:]
+    if first and not first[0].startswith("-") and not claims_among(rest):
+        return one(claim(first[0]), rest)
     options = parse(Several, arguments, "lab", ABOUT)
     if options.all and options.claims:
-        raise InputError("give the names of claims or --all, not both")
-    chosen = entries("claims") if options.all else [find("claims", n) for n in options.claims]
+        raise InputError("give the names of claims or all, not both")
+    chosen = entries("claims") if options.all else [claim(name) for name in options.claims]
     if not chosen:
-        out.print("usage: chainrule lab CLAIM [flags of the claim] | CLAIM … | --all\n")
+        out.print(USAGE)
         out.print(names_table("Claims", [(e.name, e.title) for e in entries("claims")]))
         return 0
-    from chainrule.lab.check import check_many
+    from chainrule.lab.runner import check_many
 
     steps = check_many(chosen, options.out, options.seeds)
     verdicts = dict(counted(steps, len(chosen), "checking", options.json))
@@ -60,18 +71,32 @@ def run(arguments: list[str]) -> int:
 
 def one(entry: Entry, arguments: list[str]) -> int:
     """A single claim, whose arguments are flags too."""
-    from chainrule.lab.check import check_and_draw
     from chainrule.lab.claim import settings_of
+    from chainrule.lab.runner import break_and_draw, check_and_draw
 
-    form = make_dataclass("form", [("claim", settings_of(entry)), ("options", Options)])
+    form = make_dataclass("form", [("claim", settings_of(entry)), ("output", Single)])
     filled: Any = parse(form, arguments, f"lab {entry.name}", entry.title)
-    verdict = check_and_draw(entry, vars(filled.claim), filled.options.out)
-    return report({entry.name: verdict}, filled.options)
+    options = filled.output
+    verdict = check_and_draw(entry, vars(filled.claim), options.out)
+    if not options.broken:
+        return report({entry.name: verdict}, options)
+    return compare(entry, verdict, break_and_draw(entry, options.out), options)
+
+
+def compare(entry: Entry, stated: dict[str, Any], violated: dict[str, Any], options: Single) -> int:
+    """Print the claim as stated and violated; 0 only if the first holds and the second fails."""
+    if options.json:
+        print_json({entry.name: stated | {"broken": violated}})
+    else:
+        out.print(verdict_table({"as stated": stated, "violated": violated}, entry.name))
+        how = (entry.load().broken.__doc__ or "").split("\n", 1)[0]
+        out.print(f"violated: {how}\npictures in {options.out}/")
+    return 0 if stated["holds"] and not violated["holds"] else 1
 
 
 def write_page(claims: list[Entry], verdicts: dict[str, dict[str, Any]], folder: Path) -> None:
     """Everything on one page that needs no other file."""
-    from chainrule.plots.lab_page import Shown, lab_page
+    from chainrule.console.lab_page import Shown, lab_page
 
     shown = [
         Shown(c.name, c.chapter_title, c.docstring, verdicts[c.name], folder / f"{c.name}.svg")
@@ -81,7 +106,7 @@ def write_page(claims: list[Entry], verdicts: dict[str, dict[str, Any]], folder:
 
 
 def report(verdicts: dict[str, dict[str, Any]], options: Options) -> int:
-    """Print what was found; 0 only if every claim holds."""
+    """Print the verdicts; 0 only if every claim holds."""
     if options.json:
         print_json(verdicts)
     else:
@@ -93,5 +118,7 @@ def report(verdicts: dict[str, dict[str, Any]], options: Options) -> int:
     return 0 if all(verdict["holds"] for verdict in verdicts.values()) else 1
 
 
-def names() -> set[str]:
-    return {entry.name for entry in entries("claims")}
+def claims_among(arguments: list[str]) -> bool:
+    """Whether further claims are named, so that flags of a single one make no sense."""
+    known = {entry.name for entry in entries("claims")} if arguments else set()
+    return any(argument.endswith(".py") or argument in known for argument in arguments)

@@ -96,16 +96,39 @@ def predictions_table(rows: Sequence[Mapping[str, str]]) -> Table:
     return table
 
 
-def verdict_table(verdicts: Mapping[str, Mapping[str, Any]]) -> Table:
-    """Claims with what was predicted and what was found."""
+def verdict_table(verdicts: Mapping[str, Mapping[str, Any]], heading: str = "claim") -> Table:
+    """Measured values beside their bounds, and what failed."""
     table = Table(box=box.SIMPLE_HEAD)
-    table.add_column("claim", no_wrap=True)
-    table.add_column("predicted")
-    table.add_column("measured", justify="right")
+    table.add_column(heading, no_wrap=True)
+    table.add_column("quantity")
+    table.add_column("measured", justify="right", no_wrap=True)
+    table.add_column("bound", no_wrap=True)
     table.add_column("", no_wrap=True)
     for name, verdict in verdicts.items():
-        failed = ", ".join(map(str, verdict["failed"])) if verdict.get("seeds", 1) > 1 else ""
-        fails = Text(f"FAILS (seeds {failed})" if failed else "FAILS", "bold red")
-        holds = Text("holds", "green") if verdict["holds"] else fails
-        table.add_row(name, verdict["predicted"], number(verdict["measured"]), holds)
+        measured, bound = side_by_side(verdict["measured"], verdict["bound"])
+        holds = Text("holds", "green") if verdict["holds"] else Text("FAILS", "bold red")
+        quantity = Text("\n".join([verdict["quantity"], *_failures(verdict)]))
+        table.add_row(name, quantity, measured, f"{verdict['relation']} {bound}", holds)
     return table
+
+
+def side_by_side(*values: float) -> list[str]:
+    """Numbers to be compared: where rounding would print 1 < 1, as 1 - 2e-13 and 1."""
+    short = [number(value) for value in values]
+    if len(set(short)) == len(set(values)):
+        return short
+    return [exactly(text, value) for text, value in zip(short, values, strict=True)]
+
+
+def exactly(text: str, value: float) -> str:
+    """A rounded number with what rounding took away."""
+    rest = value - float(text)
+    return f"{text} {'+' if rest > 0 else '-'} {abs(rest):.0e}" if rest else text
+
+
+def _failures(verdict: Mapping[str, Any]) -> list[str]:
+    """Conditions that are not true, and seeds that failed if there were several."""
+    failed = [f"not: {text}" for text, true in verdict["conditions"].items() if not true]
+    if verdict.get("seeds", 1) > 1 and verdict["failed"]:
+        failed.append(f"fails for seeds {', '.join(map(str, verdict['failed']))}")
+    return failed

@@ -1,17 +1,30 @@
-"""What a claim returns, and its arguments as flags.
+"""The contract of a claim file: `check(...) -> Verdict` and `broken() -> Verdict`.
 
-A claim file defines `check(...) -> Verdict`. Its arguments are its settings, all with defaults that
-take seconds; `seed` is one of them. Nothing is drawn there: the picture is a value.
+The arguments of `check` are its settings. All have defaults with which it takes seconds, `seed` is
+one of them if anything is random, and an `Args:` section of its docstring says what they mean.
+`broken` violates the hypothesis, so that the claim must fail. Nothing is drawn: the picture is a
+value.
 """
 
 import inspect
-from collections.abc import Mapping, Sequence
+import operator
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, make_dataclass
 from typing import Any
 
-from chainrule.registry import Entry
+from chainrule.errors import InputError
+from chainrule.registry import Entry, unknown
 
 Series = Mapping[str, tuple[Sequence[float], Sequence[float]]]
+RELATIONS: Mapping[str, Callable[[float, float], bool]] = {
+    "≤": operator.le,
+    "<": operator.lt,
+    "≥": operator.ge,
+    ">": operator.gt,
+    "=": operator.eq,
+}
+SEED_HELP = "Seed of everything random."
 
 
 @dataclass(frozen=True)
@@ -33,21 +46,82 @@ class Picture:
 
 @dataclass(frozen=True)
 class Verdict:
-    """predicted: the statement in numbers. measured: what came out, compared with the bound."""
+    """A measured quantity beside its bound.
 
-    predicted: str
+    Args:
+        quantity: What was measured, with its unit.
+        measured: The value found.
+        relation: How `measured` must compare with `bound`: ≤, <, ≥, > or =.
+        bound: A value of the same quantity.
+        picture: What was predicted and measured, to be drawn.
+        conditions: Everything else that must be true, by name.
+        details: Further numbers, by name.
+    """
+
+    quantity: str
     measured: float
+    relation: str
     bound: float
-    holds: bool
     picture: Picture
+    conditions: Mapping[str, bool] = field(default_factory=dict)
     details: Mapping[str, float] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        if self.relation not in RELATIONS:
+            known = ", ".join(RELATIONS)
+            raise InputError(f"relation must be one of {known}, got {self.relation!r}")
+
+    @property
+    def holds(self) -> bool:
+        """Whether the bound is kept and every condition true; not a number keeps no bound."""
+        within = RELATIONS[self.relation](self.measured, self.bound)
+        return bool(within) and all(self.conditions.values())
+
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        return asdict(self) | {"holds": self.holds}
+
+
+def parameters_of(entry: Entry) -> list[inspect.Parameter]:
+    """The arguments of `check`, each with a type and a default."""
+    parameters = list(inspect.signature(entry.load().check, eval_str=True).parameters.values())
+    for p in parameters:
+        if p.default is p.empty or p.annotation is p.empty:
+            raise InputError(f"argument {p.name} of check in {entry.path} needs a type and default")
+    return parameters
+
+
+def help_of(entry: Entry) -> dict[str, str]:
+    """The `Args:` section of the docstring of `check`; `seed` means the same everywhere."""
+    _, _, section = (inspect.getdoc(entry.load().check) or "").partition("Args:\n")
+    texts = re.findall(r"^ {4}(\w+): (.+(?:\n {5,}.+)*)", section, re.MULTILINE)
+    return {"seed": SEED_HELP} | {name: " ".join(text.split()) for name, text in texts}
 
 
 def settings_of(entry: Entry) -> type:
-    """The arguments of `check` as a dataclass, so that they become flags."""
-    arguments = inspect.signature(entry.load().check).parameters.values()
-    fields = [(p.name, p.annotation, field(default=p.default)) for p in arguments]
-    return make_dataclass("Settings", fields)
+    """The arguments of `check` as a dataclass whose docstring is their help: they become flags."""
+    parameters, texts = parameters_of(entry), help_of(entry)
+    fields = [(p.name, p.annotation, field(default=p.default)) for p in parameters]
+    lines = [f"    {p.name}: {texts[p.name]}" for p in parameters if p.name in texts]
+    return make_dataclass(
+        "Settings",
+        fields,
+        namespace={"__doc__": "\n".join(["Arguments of the claim.", "", "Args:", *lines])},
+    )
+
+
+def validate(entry: Entry, arguments: Mapping[str, Any]) -> None:
+    """Refuse arguments that `check` does not have, of another type, or of no size."""
+    known = {p.name: p.annotation for p in parameters_of(entry)}
+    for name, value in arguments.items():
+        if name not in known:
+            raise InputError(unknown(f"argument of {entry.name}", name, list(known)))
+        wanted = known[name]
+        if wanted in (int, float) and not is_number(value, wanted):
+            raise InputError(f"{name} must be of type {wanted.__name__}, got {value!r}")
+        if name != "seed" and wanted is int and value < 1:
+            raise InputError(f"{name} must be at least 1, got {value}")
+
+
+def is_number(value: object, kind: type) -> bool:
+    """An int is a float too, but True is neither."""
+    return isinstance(value, (int, float) if kind is float else int) and not isinstance(value, bool)

@@ -172,7 +172,7 @@ def save(figure: Figure, path: str | Path) -> Path:
     path = Path(path)
     if path.suffix not in METADATA:
         raise InputError(f"a figure is saved as .png or .svg, got {path.name!r}")
-    content = _rendered(figure, path.suffix)
+    content = rendered(figure, path.suffix)
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
@@ -184,7 +184,8 @@ def save(figure: Figure, path: str | Path) -> Path:
 
 
 @drawn
-def _rendered(figure: Figure, suffix: str) -> bytes:
+def rendered(figure: Figure, suffix: str) -> bytes:
+    """The bytes of a PNG (150 dots per inch) or an SVG."""
     content = io.BytesIO()
     figure.savefig(content, format=suffix[1:], dpi=150, metadata=METADATA[suffix])
     return content.getvalue()

@@ -1,12 +1,12 @@
-"""Claim: what attention puts out is a convex combination of the values (J 6.1).
+"""Claim: attention outputs are convex combinations of the values (J 6.1).
 
     a_it ≥ 0,   Σ_t a_it = 1,   ξ_i = Σ_t a_it v_t      ⇒      ξ_i in the convex hull of the v_t
 
-Measured: the largest violation over random queries, keys and values, with and without a mask: how
-far a weight lies below 0, how far a row sums from 1, and how far u·ξ_i passes the range of the
-u·v_t, for many directions u. The weights are what comes out for the values e_1, …, e_n. Bound:
-1e-12, rounding in double precision of numbers of order one. J prints the sum with v_i in place of
-v_t, which would leave every value alone.
+Measured: the largest violation over random queries, keys and values, with and without a mask: a
+weight below 0, a row of weights that does not sum to 1, or a projection u·ξ_i outside the range of
+the u·v_t, for many directions u. The weights are the outputs for the values e_1, …, e_n.
+Bound: 1e-12, rounding in double precision of numbers of order one.
+J prints the sum with v_i in place of v_t, which would return every value unchanged.
 """
 
 from collections.abc import Callable
@@ -23,12 +23,18 @@ Attend = Callable[[Tensor, Tensor, Tensor, Tensor | None], Tensor]
 
 
 def check(queries: int = 60, keys: int = 9, trials: int = 50, seed: int = 0) -> Verdict:
-    """The softmax."""
+    """Softmax attention.
+
+    Args:
+        queries: Queries per trial.
+        keys: Keys, and values in the plane.
+        trials: Independent draws of queries, keys and masks.
+    """
     return verdict(attention, queries, keys, trials, seed)
 
 
 def broken() -> Verdict:
-    """Scores divided by their sum: rows of sum 1, but weights below 0."""
+    """Scores divided by their sum, no softmax: rows sum to 1, but weights can be negative."""
 
     def without_exponential(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
         scores = q @ k.mT if mask is None else (q @ k.mT) * mask
@@ -60,12 +66,12 @@ def verdict(attend: Attend, queries: int, keys: int, trials: int, seed: int) -> 
     around = torch.cat([corners, corners[:1]])
     shown = attend(q[:1], k[:1], v[None, None], None)[0, 0]
     return Verdict(
-        predicted="a ≥ 0, Σ a = 1, ξ inside the hull",
+        quantity="largest violation of a ≥ 0, Σ a = 1, ξ ∈ hull",
         measured=worst,
+        relation="≤",
         bound=ROUNDING,
-        holds=worst <= ROUNDING,
         picture=Picture(
-            title="Attention answers from within the hull of its values",
+            title="Attention outputs lie in the convex hull of the values",
             x_label="first component",
             y_label="second component",
             points={

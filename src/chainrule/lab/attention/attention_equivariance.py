@@ -1,12 +1,12 @@
-"""Claim: self-attention is equivariant under permutations: f(PX) = P f(X) (L 8, J 6.3).
+"""Claim: self-attention is permutation equivariant: f(PX) = P f(X) (L 8, J 6.3).
 
     softmax(PQ (PK)ᵀ / √d) PV = P softmax(Q Kᵀ / √d) Pᵀ P V = P A V
 
 Measured: the largest difference between f(PX) and P f(X) over random permutations of the tokens,
 for multi-head attention and for a whole encoder block, in double precision.
-Bound: 1e-12; the sums over keys are the same but for their order, which rounding notices.
-L prints that attention is permutation invariant: f(PX) = f(X) would make all outputs the same. The
-two must differ, for every permutation but the identity, by a thousandth at least.
+Bound: 1e-12; sums over keys are taken in another order and round differently.
+L prints that attention is permutation invariant, but f(PX) = f(X) would make all outputs equal. So
+f(PX) must also differ from f(X) by at least 1e-3 for every permutation but the identity.
 """
 
 import torch
@@ -20,13 +20,21 @@ ROUNDING = 1e-12
 VISIBLE = 1e-3
 
 
-def check(steps: int = 12, width: int = 16, permutations: int = 50, seed: int = 0) -> Verdict:
-    """Every token sees all."""
-    return verdict(steps, width, permutations, seed, causal=False)
+def check(
+    tokens: int = 12, hidden_size: int = 16, permutations: int = 50, seed: int = 0
+) -> Verdict:
+    """Every token attends to all tokens.
+
+    Args:
+        tokens: Length of the sequence.
+        hidden_size: Hidden size, a multiple of 4.
+        permutations: Random permutations of the tokens.
+    """
+    return verdict(tokens, hidden_size, permutations, seed, causal=False)
 
 
 def broken() -> Verdict:
-    """Every token sees the past only, and who is past depends on the order."""
+    """Causal attention: which tokens lie in the past depends on the order."""
     return verdict(12, 16, 50, 0, causal=True)
 
 
@@ -50,19 +58,20 @@ def verdict(steps: int, width: int, permutations: int, seed: int, causal: bool) 
     shown, place, unmoved = (h[:, :4].flatten().tolist() for h in (of_permuted[0], f[P[0]], f))
     ends = [min(place), max(place)]
     return Verdict(
-        predicted="f(PX) - P f(X) = 0,  f(PX) ≠ f(X)",
+        quantity="largest |f(PX) - P f(X)|",
         measured=from_equivariant,
+        relation="≤",
         bound=ROUNDING,
-        holds=from_equivariant <= ROUNDING and from_invariant >= VISIBLE,
+        conditions={"f(PX) differs from f(X)": from_invariant >= VISIBLE},
         picture=Picture(
-            title="Permuted tokens: permuted outputs, not the same ones",
+            title="Permuted tokens give permuted outputs, not the same outputs",
             x_label="entry of P f(X), or of f(X)",
-            y_label="entry of f(PX) at the same place",
+            y_label="entry of f(PX) at the same position",
             bounds={"equal": (ends, ends)},
             points={
                 "against f(X)": (unmoved, shown),
                 "against P f(X)": (place, shown),
             },
         ),
-        details={"least distance of f(PX) from f(X)": from_invariant},
+        details={"smallest distance of f(PX) from f(X)": from_invariant},
     )

@@ -2,12 +2,12 @@
 
     q, k ~ N(0, I_d) independent   ⇒   Var q·k = Σ_i Var q_i k_i = d,     Var (q·k / √d) = 1
 
-Measured: for each d, over independent queries, the mean of the unbiased variance of log a_t over
-the keys of a row: log softmax differs from the scores by one number a row, which a variance does
-not see. Queries √d times as long undo the division. Its distance from 1 and from d, in standard
-errors of the mean over rows. Bound: Student's quantile that all d together pass once in 10⁶ seeds.
-The largest weight of a row, among the details, says why: at variance d the softmax is saturated.
-Vaswani et al. (2017).
+Measured: for each d, the mean over independent queries of the unbiased variance of log a_t over the
+keys of a row. A log softmax differs from the scores by a constant per row, which the variance
+ignores; queries √d times as long undo the division. Distance of the mean from 1 and from d, in
+standard errors over the rows.
+Bound: Student's quantile that all d together exceed for one seed in 10⁶.
+The details show why it matters: at variance d the softmax saturates. Vaswani et al. (2017).
 """
 
 import torch
@@ -22,12 +22,17 @@ LEVEL = 1e-6
 
 
 def check(rows: int = 800, keys: int = 24, seed: int = 0) -> Verdict:
-    """Entries of queries and keys drawn one by one."""
+    """Independent entries in queries and keys.
+
+    Args:
+        rows: Independent queries for each d.
+        keys: Keys per query.
+    """
     return verdict(rows, keys, seed, independent=True)
 
 
 def broken() -> Verdict:
-    """All entries of a vector are the same number, so that their products add up, not cancel."""
+    """All entries of a vector are equal, so their products add up instead of canceling."""
     return verdict(400, 24, 0, independent=False)
 
 
@@ -51,12 +56,12 @@ def verdict(rows: int, keys: int, seed: int, independent: bool) -> Verdict:
     bound = float(t.isf(LEVEL / len(distances) / 2, rows - 1))
     dimensions = [float(d) for d in DIMENSIONS]
     return Verdict(
-        predicted="Var q·k = d,  Var q·k / √d = 1",
+        quantity="largest |variance - predicted|, standard errors",
         measured=max(distances),
+        relation="≤",
         bound=bound,
-        holds=max(distances) <= bound,
         picture=Picture(
-            title="Scores spread with the dimension; the root brings them back to 1",
+            title="Scores spread with the dimension; dividing by √d restores variance 1",
             x_label="dimension d of queries and keys",
             y_label="variance of the scores",
             curves={

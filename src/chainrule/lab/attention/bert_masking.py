@@ -1,11 +1,12 @@
-"""Claim: BERT asks for 15 % of the words: 80 % masked, 10 % replaced, 10 % as they are (J 6.5).
+"""Claim: BERT selects 15 % of the words: 80 % masked, 10 % replaced, 10 % unchanged (J 6.5).
 
     P(word t becomes [MASK]) = 0.15 · 0.8,     P(random word) = P(asked for as it is) = 0.15 · 0.1
 
-Measured: over many texts, at each place, how many words met each fate; the largest distance from
-the predicted number in standard deviations of the binomial law. Of the random words one in V is
-the old one again. Exactly round(0.15 n) words of a text must be asked for, and [CLS], [SEP] and
-padding never. Bound: the normal quantile that all places together pass once in 10⁶ seeds.
+Measured: over many texts, for each position, how many words were masked, replaced or kept; the
+largest distance from the predicted count, in standard deviations of the binomial law. One random
+word in V equals the old one. Exactly round(0.15 n) words of a text must be selected, and [CLS],
+[SEP] and padding never.
+Bound: the normal quantile that all positions together exceed for one seed in 10⁶.
 Devlin et al. (2019). J footnote 11.
 """
 
@@ -23,12 +24,17 @@ SCHEME = MaskingScheme(vocab_size=SYMBOLS, mask_token=1, num_special=4)
 
 
 def check(texts: int = 8000, words: int = 40, seed: int = 0) -> Verdict:
-    """BERT's scheme."""
+    """BERT's scheme.
+
+    Args:
+        texts: Random texts to mask.
+        words: Words per text.
+    """
     return verdict(SCHEME, texts, words, seed)
 
 
 def broken() -> Verdict:
-    """Every word that is asked for becomes [MASK]."""
+    """Every selected word becomes [MASK]."""
     return verdict(
         MaskingScheme(vocab_size=SYMBOLS, mask_token=1, num_special=4, masked=1.0, random=0.0),
         8000,
@@ -38,7 +44,7 @@ def broken() -> Verdict:
 
 
 def verdict(scheme: MaskingScheme, texts: int, words: int, seed: int) -> Verdict:
-    """Fates by place."""
+    """What happened to the word at each position."""
     generator = torch.Generator().manual_seed(seed)
     text = torch.randint(scheme.num_special, SYMBOLS, (texts, words), generator=generator)
     cls, sep, pad = (torch.full((texts, 1), token) for token in SPECIAL)
@@ -62,21 +68,22 @@ def verdict(scheme: MaskingScheme, texts: int, words: int, seed: int) -> Verdict
     bound = float(norm.isf(LEVEL / 2 / 3 / words))
     places = [float(t) for t in range(1, words + 1)]
     return Verdict(
-        predicted="shares 0.12, 0.015 and 0.015 of all words",
+        quantity="largest |count - predicted|, standard deviations",
         measured=max(distances),
+        relation="≤",
         bound=bound,
-        holds=right and max(distances) <= bound,
+        conditions={"exactly 15 % of each text selected, special tokens never": right},
         picture=Picture(
-            title="12 % of the words are hidden, 1.5 % exchanged, 1.5 % asked for as they are",
-            x_label="place in the text",
-            y_label="share of the texts",
+            title="12 % of the words are masked, 1.5 % replaced, 1.5 % selected but unchanged",
+            x_label="position in the text",
+            y_label="fraction of the texts",
             curves={name: ([1.0, places[-1]], [share, share]) for name, share in p.items()},
             points={
                 name: (places, fate[:, inside].double().mean(0).tolist())
                 for name, fate in fates.items()
             },
         ),
-        details={"asked for, of all words": asked.sum().item() / (texts * words)},
+        details={"fraction of words selected": asked.sum().item() / (texts * words)},
     )
 
 

@@ -1,11 +1,12 @@
-"""Claim: a token written with remembered keys and values is the one written without (J 6.4, L 8).
+"""Claim: decoding with a key-value cache gives the same logits as without it (J 6.4, L 8).
 
-    y_t sees k_s, v_s of s ≤ t only   ⇒   k_s, v_s never change:  f(x_1 … x_t) from x_t and memory
+    y_t sees k_s, v_s of s ≤ t only   ⇒   k_s, v_s never change: f(x_1 … x_t) from x_t and cache
 
-Measured: the largest difference between GPT's logits of a whole text and those of the same text
-read in pieces, token by token and in random lengths, in double precision. Bound: 1e-12, rounding
-of sums in another order. The picture counts what a token costs: n positions, or one.
-Radford et al. (2018, 2019).
+Measured: the largest difference between GPT's logits for a whole text and for the same text read in
+chunks, token by token and in random lengths, in double precision.
+Bound: 1e-12, sums in another order.
+The picture counts the cost of one more token: n positions without the cache, one with it. Radford
+et al. (2018, 2019).
 """
 
 from collections.abc import Callable
@@ -24,13 +25,18 @@ SYMBOLS, DEPTH = 20, 2
 AGAIN, REMEMBERED = "all read again", "keys and values remembered"
 
 
-def check(length: int = 64, width: int = 32, seed: int = 0) -> Verdict:
-    """Everything is remembered."""
-    return verdict(length, width, seed, lambda memories: memories)
+def check(length: int = 64, hidden_size: int = 32, seed: int = 0) -> Verdict:
+    """The whole past is cached.
+
+    Args:
+        length: Tokens of the text.
+        hidden_size: Hidden size of the GPT.
+    """
+    return verdict(length, hidden_size, seed, lambda memories: memories)
 
 
 def broken() -> Verdict:
-    """The oldest token is forgotten."""
+    """The oldest token is dropped from the cache."""
 
     def forgetful(memories: KVCaches) -> KVCaches:
         return tuple(KVCache(k[:, :, 1:], v[:, :, 1:]) for k, v in memories)
@@ -40,7 +46,7 @@ def broken() -> Verdict:
 
 @torch.no_grad()
 def verdict(length: int, width: int, seed: int, kept: Callable[[KVCaches], KVCaches]) -> Verdict:
-    """Whole texts against pieces."""
+    """Whole texts against chunks."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         model = GPT(SYMBOLS, length, width, DEPTH, num_heads=4).double()
@@ -64,12 +70,12 @@ def verdict(length: int, width: int, seed: int, kept: Callable[[KVCaches], KVCac
         costs[REMEMBERED].append(multiply_adds(step, text[:, -1:]))
     x = [float(place) for place in places]
     return Verdict(
-        predicted="cached - uncached = 0",
+        quantity="largest |cached - uncached| logit",
         measured=worst,
+        relation="≤",
         bound=ROUNDING,
-        holds=worst <= ROUNDING,
         picture=Picture(
-            title="With remembered keys and values the next token costs one position",
+            title="With cached keys and values, one more token costs one position",
             x_label="tokens so far",
             y_label="multiply-adds for the next token",
             curves={
@@ -79,19 +85,19 @@ def verdict(length: int, width: int, seed: int, kept: Callable[[KVCaches], KVCac
             points={name: (x, list(map(float, cost))) for name, cost in costs.items()},
             log="xy",
         ),
-        details={f"times cheaper at token {places[-1]}": costs[AGAIN][-1] / costs[REMEMBERED][-1]},
+        details={f"saving factor at token {places[-1]}": costs[AGAIN][-1] / costs[REMEMBERED][-1]},
     )
 
 
 def position(n: float, d: int) -> float:
-    """Multiply-adds of one position that sees n: maps and attention of each block, and E h."""
+    """Multiply-adds of one position that sees n: projections, attention and the logits E h."""
     return DEPTH * (12 * d**2 + 2 * n * d) + SYMBOLS * d
 
 
 def in_pieces(
     model: GPT, tokens: Tensor, ends: list[int], kept: Callable[[KVCaches], KVCaches]
 ) -> Tensor:
-    """Logits of the text cut before these places."""
+    """Logits of the text cut before these positions."""
     memories, logits = None, []
     for piece in tokens.tensor_split(ends, 1):
         found, memories = model.decode_step(piece, None if memories is None else kept(memories))

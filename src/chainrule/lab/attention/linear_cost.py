@@ -3,10 +3,11 @@
     C_full = 2 n² d,        C_windowed = 2 n d (3w + 2g),        C_linear = 2 n d (d/h + 1)
 
 Measured: multiply-adds between positions, counted while the layers run, for doubling lengths n,
-multiples of w; the largest |C(2n) - 2 C(n)| / C(n) of both. Bound: exactly 0, the counts are whole
-numbers. Full attention has 2. w is the window to each side, g the number of global tokens, h the
-number of heads; maps to queries, keys and values are left out, they are the same for all.
-Child et al. (2019), Beltagy et al. (2020), Katharopoulos et al. (2020).
+multiples of w; the largest |C(2n) - 2 C(n)| / C(n) of both.
+Bound: exactly 0; counts are whole numbers. Full attention gives 2.
+w is the window to each side, g the number of global tokens, h the number of heads. The projections
+to queries, keys and values are left out; all three layers have the same ones. Child et al. (2019),
+Beltagy et al. (2020), Katharopoulos et al. (2020).
 """
 
 from collections.abc import Mapping
@@ -25,14 +26,19 @@ WIDTH, HEADS, WINDOW, GLOBAL = 32, 2, 16, 2
 LENGTHS = (64, 128, 256, 512, 1024)
 
 
-def check(width: int = WIDTH, window: int = WINDOW) -> Verdict:
-    """Both kinds, with full attention beside them."""
+def check(hidden_size: int = WIDTH, window: int = WINDOW) -> Verdict:
+    """Windowed and linear attention.
+
+    Args:
+        hidden_size: Hidden size d.
+        window: Neighbors that windowed attention sees on each side.
+    """
     lengths = [n // WINDOW * window for n in LENGTHS]
     cheap = {
-        "windowed": WindowedAttention(width, HEADS, window, GLOBAL),
-        "linear": LinearAttention(width, HEADS),
+        "windowed": WindowedAttention(hidden_size, HEADS, window, GLOBAL),
+        "linear": LinearAttention(hidden_size, HEADS),
     }
-    return verdict(cheap, SelfAttention(width, HEADS), width, lengths)
+    return verdict(cheap, SelfAttention(hidden_size, HEADS), hidden_size, lengths)
 
 
 def broken() -> Verdict:
@@ -55,12 +61,12 @@ def verdict(
     costs = {"full": between(full, width, lengths), **costs}
     slopes = {"full": 2.0, "windowed": 1.0, "linear": 1.0}
     return Verdict(
-        predicted="C(2n) = 2 C(n)",
+        quantity="largest |C(2n) - 2 C(n)| / C(n)",
         measured=worst,
+        relation="=",
         bound=0.0,
-        holds=worst == 0,
         picture=Picture(
-            title="Doubling the text: four times the cost, or twice",
+            title="Twice the length: four times the cost of full attention, twice the others'",
             x_label="length n",
             y_label="multiply-adds between positions",
             curves={
@@ -78,5 +84,5 @@ def verdict(
 
 
 def between(layer: nn.Module, width: int, lengths: list[int]) -> list[int]:
-    """Multiply-adds without the 4 n d² of the maps."""
+    """Multiply-adds without the 4 n d² of the projections."""
     return [multiply_adds(layer, torch.zeros(1, n, width)) - 4 * n * width**2 for n in lengths]

@@ -1,12 +1,13 @@
-"""Claim: without positions a transformer does not know the order of the words (J 6.3, A 2.6.1).
+"""Claim: without position embeddings a transformer ignores the order of the words (J 6.3, A 2.6.1).
 
     p_t = 0 for all t   ⇒   f([CLS], x_π1, …, x_πn) = f([CLS], x_1, …, x_n)   for every order π
 
-Measured: how far the logits of a BERT classifier move when n words are exchanged in pairs, its
-learned positions set to zero, in double precision. Bound: 1e-12, sums in another order.
-It must also hold that the order matters once positions are there, and, less known, in a causal
-network of two blocks even without them: who sees how many words betrays the place.
-Vaswani et al. (2017); Haviv et al. (2022) for the causal case.
+Measured: the largest change of a BERT classifier's logits when n words are reversed, with its
+learned positions set to zero, in double precision.
+Bound: 1e-12, sums in another order.
+The order must matter once positions are present, and also, which is less known, in a causal network
+of two blocks without them: how many words a token sees reveals its position. Vaswani et al. (2017);
+Haviv et al. (2022) for the causal case.
 """
 
 import torch
@@ -21,13 +22,18 @@ ROUNDING = 1e-12
 SYMBOLS = 50
 
 
-def check(words: int = 20, width: int = 32, seed: int = 0) -> Verdict:
-    """Positions set to zero."""
-    return verdict(words, width, seed, strength=0.0)
+def check(words: int = 20, hidden_size: int = 32, seed: int = 0) -> Verdict:
+    """Position embeddings set to zero.
+
+    Args:
+        words: Words of the text.
+        hidden_size: Hidden size of the networks.
+    """
+    return verdict(words, hidden_size, seed, strength=0.0)
 
 
 def broken() -> Verdict:
-    """Positions left as they are."""
+    """Position embeddings left as they are."""
     return verdict(20, 32, 0, strength=1.0)
 
 
@@ -53,31 +59,34 @@ def verdict(words: int, width: int, seed: int, strength: float) -> Verdict:
     causal = changes(writer(torch.cat([first, rows, last], 1))[:, -1])
     x = [float(number) for number in moved]
     return Verdict(
-        predicted="change of the output = 0",
+        quantity="largest change of a logit without positions",
         measured=max(without),
+        relation="≤",
         bound=ROUNDING,
-        holds=max(without) <= ROUNDING < min(*with_positions, *causal),
+        conditions={
+            "with positions, or causal, the order matters": min(*with_positions, *causal) > ROUNDING
+        },
         picture=Picture(
-            title="Without positions, a shuffled text reads the same",
+            title="Without positions a shuffled text gives the same output",
             x_label="words moved",
             y_label="largest change of a logit",
             points={
                 "with positions": (x, with_positions),
                 "without": (x, [max(change, 1e-17) for change in without]),
-                "without, each word sees the past only": (x, causal),
+                "without, causal": (x, causal),
             },
             bounds={"rounding": ([x[0], x[-1]], [ROUNDING] * 2)},
             log="y",
         ),
-        details={"least change with positions": min(with_positions)},
+        details={"smallest change with positions": min(with_positions)},
     )
 
 
 def exchanged(tokens: Tensor, number: int) -> Tensor:
-    """The first of them in reverse order."""
+    """The first `number` tokens reversed."""
     return torch.cat([tokens[:number].flip(0), tokens[number:]])
 
 
 def changes(outputs: Tensor) -> list[float]:
-    """Of each row from the first."""
+    """Largest change of each row from the first."""
     return (outputs[1:] - outputs[0]).abs().amax(1).tolist()

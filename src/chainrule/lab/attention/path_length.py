@@ -1,12 +1,14 @@
-"""Claim: attention joins any two positions in one step, a recurrent network in n - 1 (L 8).
+"""Claim: attention connects any two positions in one step, a recurrent network in n - 1 (L 8).
 
     ∂y_n/∂x_1 ≠ 0 after 1 layer of attention, after (n - 1)/r layers of convolution of radius r
     ∂z_n/∂x_1 = U^{n-1} V in a recurrent network at rest:   U → U/2 divides it by 2^{n-1}
 
-Measured: the layers that a signal needs from the first position to the last, by the gradients of
-the library's layers; for the recurrent network how often U was applied, log₂ of what halving it
-does. The largest difference from 1, (n - 1)/r and n - 1. Bound: exactly 0; layers are counted, and
-halves do not round. Vaswani et al. (2017), table 1.
+Measured: the number of layers through which a signal travels from the first position to the last,
+by the gradients of the library's layers; for the recurrent network the number of times U is
+applied, log₂ of the factor lost when U is halved. The largest difference from 1, (n - 1)/r and n -
+1.
+Bound: exactly 0; layers are counted, and halving does not round.
+Vaswani et al. (2017), table 1.
 """
 
 import math
@@ -26,12 +28,12 @@ LENGTHS = (5, 9, 17, 33, 65)
 
 
 def check(seed: int = 0) -> Verdict:
-    """Every token sees all."""
+    """Every token attends to all tokens."""
     return verdict(lambda: SelfAttention(WIDTH, num_heads=1), seed)
 
 
 def broken() -> Verdict:
-    """Every token sees two neighbors to each side."""
+    """Every token attends to two neighbors on each side."""
     return verdict(lambda: WindowedAttention(WIDTH, num_heads=1, window=2), 0)
 
 
@@ -63,12 +65,12 @@ def verdict(make: Callable[[], nn.Module], seed: int) -> Verdict:
     )
     n = [float(length) for length in LENGTHS]
     return Verdict(
-        predicted="1, (n - 1)/r and n - 1 steps",
+        quantity="|steps - predicted|",
         measured=worst,
+        relation="=",
         bound=0.0,
-        holds=worst == 0,
         picture=Picture(
-            title="From the first word to the last in one step of attention",
+            title="Attention connects the first and the last position in one step",
             x_label="length n",
             y_label="steps from position 1 to position n",
             curves={name: (n, steps) for name, steps in predicted.items()},
@@ -79,7 +81,7 @@ def verdict(make: Callable[[], nn.Module], seed: int) -> Verdict:
 
 
 def layers_needed(layer: Callable[[Tensor], Tensor], x: Tensor) -> float:
-    """The least number of layers in a row with ∂y_n/∂x_1 ≠ 0."""
+    """The smallest number of consecutive layers with ∂y_n/∂x_1 ≠ 0."""
     x = x.clone().requires_grad_()
     h = x
     for number in range(1, x.shape[1] + 1):
@@ -91,7 +93,7 @@ def layers_needed(layer: Callable[[Tensor], Tensor], x: Tensor) -> float:
 
 
 def times_applied(recurrent: Elman, n: int) -> float:
-    """log₂ of what ∂z_n/∂x_1 loses when U is halved, at x = 0, where φ' = 1."""
+    """log₂ of the factor that ∂z_n/∂x_1 loses when U is halved, at x = 0, where φ' = 1."""
     x = torch.zeros(1, n, WIDTH, dtype=torch.float64, requires_grad=True)
     sizes = []
     for factor in (0.5, 2.0):

@@ -1,12 +1,13 @@
-"""Claim: a step of k positions is one rotation, wherever it starts: p_{t+k} = R_k p_t (J 6.3).
+"""Claim: moving k positions ahead is one rotation for every start: p_{t+k} = R_k p_t (J 6.3).
 
     p_{t,2i} = sin tω_i,  p_{t,2i+1} = cos tω_i,  ω_i = 10000^{-2i/d}:   R_k turns pair i by k ω_i
-    ⇒   p_t · p_{t+k} = Σ_i cos kω_i          however far along t is
+    ⇒   p_t · p_{t+k} = Σ_i cos kω_i          for every t
 
-Measured: the largest entry of p_{t+k} - R_k p_t over positions t and steps k, and of R_kᵀR_k - I.
+Measured: the largest entry of p_{t+k} - R_k p_t over positions t and offsets k, and of R_kᵀR_k - I.
 Bound: 1e-11 in double precision: angles of up to 10³ radians carry a rounding error of 10⁻¹³.
-J prints ω_k = C^{k/d}, and A 2.6.1, too, gives every component a frequency of its own: then sine
-and cosine of one angle are never together, and no matrix makes the step. Vaswani et al. (2017).
+J prints ω_k = C^{k/d}, and A 2.6.1 also gives every component its own frequency. Then sine and
+cosine of the same angle never occur together, and no matrix gives the offset. Vaswani et al.
+(2017).
 """
 
 from collections.abc import Callable
@@ -22,20 +23,25 @@ STEPS = (1, 2, 5, 10, 20, 50)
 STARTS = (0, 30, 300)
 
 
-def check(width: int = 64, positions: int = 600) -> Verdict:
-    """Sine and cosine share a frequency."""
-    p = sinusoidal(positions, width, like=torch.zeros(0, dtype=torch.float64))
-    return verdict(p, lambda k: rotation(k, width))
+def check(hidden_size: int = 64, positions: int = 600) -> Verdict:
+    """Sine and cosine share a frequency.
+
+    Args:
+        hidden_size: Components d of a position vector.
+        positions: Positions t.
+    """
+    p = sinusoidal(positions, hidden_size, like=torch.zeros(0, dtype=torch.float64))
+    return verdict(p, lambda k: rotation(k, hidden_size))
 
 
 def broken() -> Verdict:
-    """A frequency for each component, with the matrix that fits the step best."""
+    """One frequency for each component, with the best-fitting matrix for each offset."""
     p = as_printed(600, 64)
     return verdict(p, lambda k: fitted(p, k))
 
 
 def verdict(p: Tensor, step: Callable[[int], Tensor]) -> Verdict:
-    """Steps against matrices."""
+    """Offsets against matrices."""
     identity = torch.eye(p.shape[1], dtype=p.dtype)
     worst = 0.0
     for k in STEPS:
@@ -46,12 +52,12 @@ def verdict(p: Tensor, step: Callable[[int], Tensor]) -> Verdict:
     best = printed[1:] - printed[:-1] @ fitted(printed, 1).T
     every = list(range(0, 61, 3))
     return Verdict(
-        predicted="p_{t+k} - R_k p_t = 0,  R_kᵀR_k = I",
+        quantity="largest entry of p_{t+k} - R_k p_t, R_kᵀR_k - I",
         measured=worst,
+        relation="≤",
         bound=ROUNDING,
-        holds=worst <= ROUNDING,
         picture=Picture(
-            title="How alike two positions are depends on their distance alone",
+            title="The similarity of two positions depends only on their distance",
             x_label="distance k",
             y_label="cosine between p_t and p_{t+k}",
             curves={"mean of cos kω": ([float(k) for k in range(61)], expected(p.shape[1]))},
@@ -60,12 +66,12 @@ def verdict(p: Tensor, step: Callable[[int], Tensor]) -> Verdict:
                 "as printed in J, from t = 30": likeness(printed, 30, every),
             },
         ),
-        details={"as printed, what the best matrix misses": best.abs().max().item()},
+        details={"as printed, error of the best matrix": best.abs().max().item()},
     )
 
 
 def fitted(p: Tensor, k: int) -> Tensor:
-    """The matrix with the least squares of p_{t+k} - R p_t."""
+    """The least-squares solution R of p_{t+k} = R p_t."""
     return torch.linalg.lstsq(p[:-k], p[k:], rcond=1e-8, driver="gelsd").solution.T
 
 

@@ -1,13 +1,14 @@
-"""Claim: with the same labels, a network that has read before does better (J 6.5).
+"""Claim: with the same few labels, a pretrained network beats one trained from scratch (J 6.5).
 
-    gain(s) = accuracy(pre-trained, s labels) - accuracy(fresh, s labels) > 0       for few labels s
+    gain(s) = accuracy(pretrained, s labels) - accuracy(from scratch, s labels) > 0   for few s
 
-Measured: a small BERT reads texts without labels, each with words of one of two halves of the
-vocabulary, and learns to guess hidden words; then it and its fresh twin are trained on the same few
+Measured: a small BERT is pretrained by masked words on unlabeled texts, each with words from one of
+two halves of the vocabulary. Then it and a copy from before pretraining are trained on the same few
 labeled texts to tell the halves apart. The mean gain in test accuracy over draws of 2 labels, one
-of each half, must be above the bound. Bound: Student's quantile at level 0.01 times the standard
-error of the mean gain, paired by draw: a gain of chance passes it once in 100. Of words that no
-label touched, only reading tells the half. Devlin et al. (2019).
+for each half.
+Bound: Student's quantile at level 0.01 times the standard error of the mean gain, paired by draw:
+without any effect, one seed in 100 exceeds it.
+Only pretraining tells the half of a word that no label covers. Devlin et al. (2019).
 """
 
 from copy import deepcopy
@@ -32,12 +33,16 @@ TUNING, TUNING_RATE = 20, 5e-3
 
 
 def check(steps: int = 220, seed: int = 0) -> Verdict:
-    """Texts whose words belong together."""
+    """Words of one text come from the same half of the vocabulary.
+
+    Args:
+        steps: Steps of pretraining.
+    """
     return verdict(steps, seed, together=True)
 
 
 def broken() -> Verdict:
-    """The same words in texts that mix both halves: nothing to be learned about them."""
+    """Pretraining texts mix both halves, so there is nothing to learn about them."""
     return verdict(220, 0, together=False)
 
 
@@ -61,15 +66,15 @@ def verdict(steps: int, seed: int, together: bool) -> Verdict:
     labels = [float(s) for s in DRAWS]
     means = torch.stack([found[s].mean(0) for s in DRAWS]).T.tolist()
     return Verdict(
-        predicted="gain in accuracy > 0",
+        quantity="mean gain in test accuracy with 2 labels",
         measured=gains.mean().item(),
+        relation=">",
         bound=bound,
-        holds=gains.mean().item() > bound,
         picture=Picture(
-            title="Who has read before needs fewer labels",
+            title="A pretrained network needs fewer labels",
             x_label="labeled texts",
-            y_label="share of test texts told right",
-            points={"pre-trained": (labels, means[1]), "fresh": (labels, means[0])},
+            y_label="test accuracy",
+            points={"pretrained": (labels, means[1]), "from scratch": (labels, means[0])},
             bounds={"by chance": ([labels[0], labels[-1]], [0.5, 0.5])},
             log="x",
         ),
@@ -78,7 +83,7 @@ def verdict(steps: int, seed: int, together: bool) -> Verdict:
 
 
 def texts(each: int, together: bool = True) -> tuple[Tensor, Tensor]:
-    """So many texts of either half, [CLS] first; even words are of half 0, odd ones of half 1."""
+    """`each` texts of either half, [CLS] first; even words form half 0, odd ones half 1."""
     y = torch.arange(2).repeat(each)
     half = y[:, None].expand(-1, LENGTH) if together else torch.randint(2, (2 * each, LENGTH))
     words = 2 * torch.randint(WORDS // 2, half.shape) + half
@@ -86,7 +91,7 @@ def texts(each: int, together: bool = True) -> tuple[Tensor, Tensor]:
 
 
 def pretrain(bert: BERT, steps: int, together: bool) -> None:
-    """Guess hidden words; every batch is new."""
+    """Predict masked words; every batch is new."""
     model = BertPretraining(bert)
     optimizer = torch.optim.Adam(model.parameters(), RATE, fused=True)
     for _ in range(steps):
@@ -109,7 +114,7 @@ def compared(
 
 
 def accuracy(model: BertClassifier, x: Tensor, y: Tensor, test: tuple[Tensor, Tensor]) -> float:
-    """Of the whole network, trained on x and y."""
+    """Test accuracy after training the whole network on x and y."""
     optimizer = torch.optim.Adam(model.parameters(), TUNING_RATE, fused=True)
     for _ in range(TUNING):
         optimizer.zero_grad()

@@ -3,9 +3,10 @@
     C(s, n) = 2 Σ_{i=0}^{n-1} C(s - 1, i),        C(s, n) / 2ˢ = 1 for s ≤ n,  = ½ at s = 2n
 
 Measured: for random points of n = 2 … `dimensions` and s = 1 … `points`, the largest difference
-between C(s, n) and the labelings for which a linear program finds a hyperplane through the origin,
-all 2ˢ of them tried. Bound: exactly 0; Gaussian points are in general position with probability 1.
-The points of the picture are shares of sampled labelings. Cover (1965).
+between C(s, n) and the number of labelings for which a linear program finds a hyperplane through
+the origin; all 2ˢ are tried.
+Bound: exactly 0; Gaussian points are in general position with probability 1.
+The points of the picture are fractions of sampled labelings. Cover (1965).
 """
 
 from itertools import product
@@ -22,7 +23,13 @@ RATIOS = (1.0, 1.5, 2.0, 2.5, 3.0)
 
 
 def check(dimensions: int = 4, points: int = 7, labelings: int = 40, seed: int = 0) -> Verdict:
-    """All labelings of few points; for the picture, random ones of more."""
+    """All labelings of few points; for the picture, random labelings of more points.
+
+    Args:
+        dimensions: Largest dimension n.
+        points: Largest number of points s.
+        labelings: Random labelings per point of the picture.
+    """
     generator = torch.Generator().manual_seed(seed)
     sets = [
         torch.randn(s, n, generator=generator)
@@ -42,14 +49,14 @@ def verdict(sets: list[Tensor], labelings: int, generator: torch.Generator) -> V
     worst = max(abs(counted(x) - cover(*x.shape)) for x in sets)
     ratios = [1 + step / 20 for step in range(41)]
     return Verdict(
-        predicted="counted - C(s, n) = 0",
+        quantity="|linear labelings counted - C(s, n)|",
         measured=float(worst),
+        relation="=",
         bound=0.0,
-        holds=worst == 0,
         picture=Picture(
-            title="Half of all labelings are linear at twice as many points as dimensions",
+            title="At two points per dimension, half of all labelings are linear",
             x_label="points per dimension, s / n",
-            y_label="share of labelings that are linear",
+            y_label="fraction of labelings that are linear",
             curves={
                 f"n = {n}": (ratios, [cover(round(r * n), n) / 2 ** round(r * n) for r in ratios])
                 for n in SAMPLED
@@ -77,7 +84,7 @@ def counted(x: Tensor) -> int:
 
 
 def share(ratio: float, n: int, labelings: int, generator: torch.Generator) -> float:
-    """Of random labelings of random points, how many are linear."""
+    """Fraction of random labelings of random points that are linear."""
     s = round(ratio * n)
     drawn = torch.randn(labelings, s, n + 1, generator=generator)
     return sum(linear(x[:, :n], x[:, n].sign()) for x in drawn) / labelings

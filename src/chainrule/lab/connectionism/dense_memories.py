@@ -3,12 +3,13 @@
     E = -Σ_μ (ξ_μᵀx)ᵏ:      P(flip) = ½ erfc √(S² / 2sV)    ⇒   s ≈ nᵏ⁻¹ / ((2k - 3)!! z²)
     E = -Σ_μ exp(ξ_μᵀx):    P(flip) ≤ ½ s ((1 + e⁻⁴) / 2)ⁿ⁻¹
 
-with s other patterns; S = nᵏ - (n - 2)ᵏ is the signal of the pattern itself, V the variance that
-each other adds, z the normal quantile of the errors allowed. Measured: for degrees 2 to 4, the
-number of random patterns at which 2 % of the bits want to flip, over its prediction; the largest
-factor. Bound: 1.5, which is more than six standard errors for 12000 bits at each of the sizes. It
-must also hold that the exponential memory stays below its bound, which is Chebyshev's inequality,
-up to 5 standard errors. Krotov and Hopfield (2016); Demircigil et al. (2017).
+Here s counts the other patterns, S = nᵏ - (n - 2)ᵏ is the signal of the pattern itself, V the
+variance that each other pattern adds, z the normal quantile of the errors allowed.
+Measured: for degrees 2 to 4, the number of random patterns at which 2 % of the bits would flip,
+divided by its prediction or vice versa; the largest factor.
+Bound: 1.5, more than six standard errors for 12000 bits at each size. The exponential memory must
+also stay below its bound, Chebyshev's inequality, up to 5 standard errors.
+Krotov and Hopfield (2016); Demircigil et al. (2017).
 """
 
 from math import exp
@@ -28,7 +29,11 @@ EXPONENTIAL = (8, 10, 12, 14, 16)
 
 
 def check(bits: int = 12000, seed: int = 0) -> Verdict:
-    """The energies of degree k against the laws of degree k."""
+    """Energies of degree k against the law of degree k.
+
+    Args:
+        bits: Bits tested for each number of units.
+    """
     return verdict(bits, seed, lower=0)
 
 
@@ -60,10 +65,11 @@ def verdict(bits: int, seed: int, lower: int) -> Verdict:
     ]
     most = ERRORS + 5 * (ERRORS / (bits // 4 + 1)) ** 0.5
     return Verdict(
-        predicted="patterns stored / predicted number = 1",
+        quantity="largest factor between stored and predicted",
         measured=worst,
+        relation="≤",
         bound=FACTOR,
-        holds=worst <= FACTOR and max(shares) <= most,
+        conditions={"exponential memory below Chebyshev's bound": max(shares) <= most},
         picture=Picture(
             title="Steeper energies store far more than one pattern per unit",
             x_label="units n",
@@ -73,7 +79,7 @@ def verdict(bits: int, seed: int, lower: int) -> Verdict:
             bounds={"exponential, at least": ([float(n) for n in EXPONENTIAL], least)},
             log="y",
         ),
-        details={"exponential: share of wrong bits": max(shares)},
+        details={"exponential: fraction of wrong bits": max(shares)},
     )
 
 
@@ -91,7 +97,7 @@ def variance(n: int, k: int) -> float:
 def flips(
     kind: type[nn.Module], n: int, s: int, bits: int, generator: torch.Generator, **settings: int
 ) -> float:
-    """Share of stored bits whose flip lowers the energy, over many memories."""
+    """Fraction of stored bits whose flip lowers the energy, over many memories."""
     lowered: list[Tensor] = []
     each = min(8, max(1, bits // (4 * s)))  # bits asked of a pattern, so that memories are many
     while sum(map(len, lowered)) < bits:

@@ -3,8 +3,9 @@
     x ← Kᵀ softmax(β K x)      =      softmax(Q Kᵀ / √d) V    with Q = X, V = K, β = 1/√d
 
 Measured: the largest difference between the memory's update and torch's attention kernel, over
-random patterns, states and sharpnesses β, in double precision. Bound: 1e-12, a thousand roundings
-of numbers of order one. Ramsauer et al. (2020).
+random patterns, states and inverse temperatures β, in double precision.
+Bound: 1e-12, a thousand roundings of numbers of order one.
+Ramsauer et al. (2020).
 """
 
 import torch
@@ -17,12 +18,18 @@ ROUNDING = 1e-12
 
 
 def check(units: int = 64, patterns: int = 20, states: int = 100, seed: int = 0) -> Verdict:
-    """The same sharpness on both sides."""
+    """The same β on both sides.
+
+    Args:
+        units: Units, the dimension of a pattern.
+        patterns: Stored patterns.
+        states: Noisy states to update.
+    """
     return verdict(units, patterns, states, seed, mismatch=1.0)
 
 
 def broken() -> Verdict:
-    """Attention at twice the memory's sharpness."""
+    """Attention with twice the memory's β."""
     return verdict(64, 20, 100, 0, mismatch=2.0)
 
 
@@ -41,17 +48,17 @@ def verdict(units: int, patterns: int, states: int, seed: int, mismatch: float) 
         distance = (new - K[torch.arange(states) % patterns]).norm(dim=1) / units**0.5
         near.append(distance.mean().item())
     return Verdict(
-        predicted="memory's update - attention = 0",
+        quantity="largest |update of the memory - attention|",
         measured=worst,
+        relation="≤",
         bound=ROUNDING,
-        holds=worst <= ROUNDING,
         picture=Picture(
-            title="Sharp attention recalls one memory, soft attention averages all",
-            x_label="sharpness β √d",
+            title="Large β recalls one memory, small β averages all of them",
+            x_label="inverse temperature, β √d",
             y_label="distance from the memory after one update, per unit",
             points={"mean over noisy states": ([b * units**0.5 for b in sharpnesses], near)},
             marks={"β = 1/√d": 1.0},
             log="x",
         ),
-        details={"sharpnesses": float(len(sharpnesses))},
+        details={"values of β": float(len(sharpnesses))},
     )

@@ -1,12 +1,13 @@
-"""Claim: a Hopfield network of many units loses all its patterns at s/n ≈ 0.138 (J 1.4).
+"""Claim: a large Hopfield network loses all its patterns at s/n ≈ 0.138 (J 1.4).
 
     α_c = max_y ½ (erf(y)/y - 2/√π e^(-y²))² = 0.1379,     n → ∞: recalled if s/n < α_c, lost above
 
-Measured: memories of n/4, n/2 and n units, patterns of independent fair signs shown undisturbed;
-the share that is still recognized (overlap above 0.8) after recall falls the more steeply the
-larger n. The load at which half are lost, drawn against 1/√n and continued to n = ∞, is compared
-with α_c. Bound: 0.025. The line neglects terms of order 1/n, which move its end by 0.007 or so;
-the standard deviation of sampling is 0.003.
+Measured: memories of n/4, n/2 and n units; patterns of independent fair signs are shown without
+noise, and the fraction still recognized (overlap above 0.8) after recall falls more steeply the
+larger n is. The load at which half are lost is extrapolated linearly in 1/√n to n = ∞; its distance
+from α_c.
+Bound: 0.025. The line neglects terms of order 1/n, which move its end by about 0.007; the standard
+deviation of sampling is 0.003.
 Amit, Gutfreund and Sompolinsky (1985), Physical Review Letters 55.
 """
 
@@ -24,20 +25,25 @@ STEEP = slice(3, 8)  # where the share falls by about the same for each step
 SHOWN, STEPS, RECOGNIZED = 40, 40, 0.8
 
 
-def check(n: int = 1024, trials: int = 3, seed: int = 0) -> Verdict:
-    """`trials` memories of n units at each load, and as many more as they are smaller."""
-    if n < 64:
-        raise InputError(f"--n must be at least 64 for a fall to be seen, got {n}")
-    return verdict(n, trials, seed, positive=0.5)
+def check(units: int = 1024, trials: int = 3, seed: int = 0) -> Verdict:
+    """Patterns of fair signs.
+
+    Args:
+        units: Units n of the largest memory, at least 64.
+        trials: Memories of n units at each load; proportionally more of the smaller ones.
+    """
+    if units < 64:
+        raise InputError(f"units must be at least 64 for the transition to show, got {units}")
+    return verdict(units, trials, seed, positive=0.5)
 
 
 def broken() -> Verdict:
-    """Signs that lean to one side disturb each other more."""
+    """Biased signs interfere with each other more."""
     return verdict(256, 4, 0, positive=0.6)
 
 
 def verdict(n: int, trials: int, seed: int, positive: float) -> Verdict:
-    """Where half of the patterns are lost, by n, and what that tends to."""
+    """The load at which half of the patterns are lost, by n, and its limit."""
     generator = torch.Generator().manual_seed(seed)
     sizes, critical = [n // 4, n // 2, n], critical_load()
     points, halves = {}, []
@@ -51,14 +57,14 @@ def verdict(n: int, trials: int, seed: int, positive: float) -> Verdict:
         halves.append((0.5 - height) / slope)
     limit = float(np.polyfit([m**-0.5 for m in sizes], halves, 1)[1])
     return Verdict(
-        predicted=f"half are lost at s/n → {critical:.4f}",
+        quantity="|extrapolated critical load - 0.1379|",
         measured=abs(limit - critical),
+        relation="≤",
         bound=BOUND,
-        holds=abs(limit - critical) <= BOUND,
         picture=Picture(
             title="The more units, the more sudden the loss of memory",
             x_label="patterns per unit, s / n",
-            y_label="share of patterns recalled",
+            y_label="fraction of patterns recalled",
             points=points,
             bounds={"n → ∞": ([0.02, critical, critical, 0.3], [1.0, 1.0, 0.0, 0.0])},
             marks={f"{critical:.3f}": critical},
@@ -74,7 +80,7 @@ def critical_load() -> float:
 
 
 def recalled(n: int, s: int, memories: int, positive: float, generator: torch.Generator) -> float:
-    """Of patterns shown to memories of s, the share whose overlap with the outcome stays large."""
+    """Fraction of patterns that memories of s patterns still recognize after recall."""
     model, kept = Hopfield(n), []
     for _ in range(memories):
         patterns = (torch.rand(s, n, generator=generator) < positive).float() * 2 - 1

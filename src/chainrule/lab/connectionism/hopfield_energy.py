@@ -2,8 +2,8 @@
 
     W = Wᵀ and diag W = 0   ⇒   H(x after one update) ≤ H(x),    H(x) = -½ xᵀ W x + bᵀ x
 
-Measured: the largest rise over random memories, thresholds, states and single updates.
-Bound: exactly 0. With n a power of two all entries are multiples of 1/n, which double precision
+Measured: the largest increase over random memories, thresholds, states and single updates.
+Bound: exactly 0. With n a power of two, all entries are multiples of 1/n, which double precision
 adds without rounding.
 """
 
@@ -16,34 +16,40 @@ from chainrule.models.connectionism.hopfield import energy, hebb, sign
 
 
 def check(units: int = 128, patterns: int = 12, states: int = 200, seed: int = 0) -> Verdict:
-    """Follow the energy unit by unit through two sweeps."""
+    """Follow the energy unit by unit through two sweeps.
+
+    Args:
+        units: Units n, a power of two.
+        patterns: Stored patterns.
+        states: Random initial states.
+    """
     if units < 2 or units & (units - 1):
-        raise InputError(f"--units must be a power of two for exact sums, got {units}")
+        raise InputError(f"units must be a power of two for exact sums, got {units}")
     generator = torch.Generator().manual_seed(seed)
     return verdict(hebb(random_signs(patterns, units, generator)), states, generator)
 
 
 def broken() -> Verdict:
-    """Couplings that are not symmetric: the hypothesis fails, and so does the descent."""
+    """Weights that are not symmetric."""
     generator = torch.Generator().manual_seed(0)
     signs = random_signs(128, 128, generator).triu(1)
     return verdict(signs / 128, 50, generator)
 
 
 def verdict(W: Tensor, states: int, generator: torch.Generator) -> Verdict:
-    """The largest rise of H over all updates."""
+    """The largest increase of H over all updates."""
     n = len(W)
     b = torch.randint(-4, 5, (n,), generator=generator).double() / n
     H = trajectory(W, b, random_signs(states, n, generator))
     rise = H.diff(dim=0).max().item()
     steps = [float(step) for step in range(len(H))]
     return Verdict(
-        predicted="largest rise of H ≤ 0",
+        quantity="largest increase of H",
         measured=rise,
+        relation="≤",
         bound=0.0,
-        holds=rise <= 0,
         picture=Picture(
-            title="The energy only falls",
+            title="The energy never increases",
             x_label="single-unit updates",
             y_label="energy H",
             curves={

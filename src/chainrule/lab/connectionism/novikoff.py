@@ -2,10 +2,10 @@
 
     y wᵀx ≥ γ for a unit vector w and all examples, R = max ‖x‖   ⇒   mistakes ≤ ⌊R²/γ²⌋
 
-Measured: over random separable data sets, the largest ratio of mistakes to bound, γ being the
-largest margin any w reaches. Bound: 1, by the theorem; the counts are whole numbers, and γ enters
-with a relative rounding error of 1e-9. Theorem J 1.3 prints "less than ⌈R²/γ²⌉"; its proof gives
-the floor.
+Measured: over random separable data sets, the largest ratio of mistakes to ⌊R²/γ²⌋, where γ is the
+largest margin of any w.
+Bound: 1, by the theorem; counts are whole numbers, and γ has a relative rounding error of 1e-9.
+Theorem J 1.3 prints "less than ⌈R²/γ²⌉"; its proof gives the floor.
 """
 
 import math
@@ -17,13 +17,18 @@ from chainrule.lab.claim import Picture, Verdict
 from chainrule.models.connectionism.perceptron import maximal_margin, perceptron_algorithm
 
 
-def check(trials: int = 100, number: int = 60, seed: int = 0) -> Verdict:
-    """Run algorithm 1 on data sets of 2 to 10 dimensions and many margins."""
-    return verdict(trials, number, seed, power=2)
+def check(trials: int = 100, examples: int = 60, seed: int = 0) -> Verdict:
+    """Run algorithm 1 on data sets of 2 to 10 dimensions and many margins.
+
+    Args:
+        trials: Random separable data sets.
+        examples: Examples per data set.
+    """
+    return verdict(trials, examples, seed, power=2)
 
 
 def broken() -> Verdict:
-    """The same with the wrong exponent: R/γ does not bound the mistakes."""
+    """The wrong exponent: R/γ does not bound the mistakes."""
     return verdict(trials=40, number=60, seed=0, power=1)
 
 
@@ -34,10 +39,10 @@ def verdict(trials: int, number: int, seed: int, power: int) -> Verdict:
     worst = max(m / b for m, b in found)
     low, high = min(bounds), max(bounds)
     return Verdict(
-        predicted="mistakes / ⌊R²/γ²⌋ ≤ 1",
+        quantity="largest mistakes / ⌊R²/γ²⌋",
         measured=worst,
+        relation="≤",
         bound=1.0,
-        holds=worst <= 1,
         picture=Picture(
             title="The perceptron stays below Novikoff's bound",
             x_label="bound R²/γ²",
@@ -51,7 +56,7 @@ def verdict(trials: int, number: int, seed: int, power: int) -> Verdict:
 
 
 def mistakes_and_bound(number: int, seed: int, power: int) -> tuple[float, float]:
-    """One random data set: what the algorithm needed, and what the theorem allows."""
+    """The algorithm's mistakes on one random data set, and what the theorem allows."""
     generator = torch.Generator().manual_seed(seed)
     dimension = int(torch.randint(2, 11, (), generator=generator))
     margin = 10 ** float(-2 * torch.rand((), generator=generator))

@@ -1,9 +1,10 @@
-"""Claim: after t mistakes the perceptron has come tγ nearer and grown to R√t at most (J 1.2).
+"""Claim: after t mistakes the perceptron has uᵀw ≥ tγ and ‖w‖ ≤ R√t (J 1.2).
 
     uᵀ w_t ≥ t γ   (lemma 1.1),    ‖w_t‖ ≤ R √t   (lemma 1.2),     ‖u‖ = 1, y uᵀx ≥ γ, R = max ‖x‖
 
-Measured: along runs on random separable data, the largest of (tγ - uᵀw_t) / R and
-(‖w_t‖ - R√t) / R. Bound: 0 by the lemmas, plus 1e-9 for the sums of up to 10⁵ rounded numbers.
+Measured: along runs on random separable data, the largest of (tγ - uᵀw_t) / R and (‖w_t‖ - R√t) /
+R.
+Bound: 0 by the lemmas, plus 1e-9 for sums of up to 10⁵ rounded numbers.
 """
 
 import torch
@@ -16,13 +17,18 @@ from chainrule.models.connectionism.perceptron import maximal_margin, perceptron
 ROUNDING = 1e-9
 
 
-def check(runs: int = 30, number: int = 60, seed: int = 0) -> Verdict:
-    """Mistakes of algorithm 1 on data of 2 to 10 dimensions."""
-    return verdict([data(number, seed * runs + run) for run in range(runs)], mistaken=True)
+def check(runs: int = 30, examples: int = 60, seed: int = 0) -> Verdict:
+    """Run algorithm 1 on data of 2 to 10 dimensions.
+
+    Args:
+        runs: Random separable data sets.
+        examples: Examples per data set.
+    """
+    return verdict([data(examples, seed * runs + run) for run in range(runs)], mistaken=True)
 
 
 def broken() -> Verdict:
-    """Learning from every example, right or wrong: lemma 1.2 needs the mistake."""
+    """Updates on every example, right or wrong: lemma 1.2 needs the mistake."""
     return verdict([data(60, 0)], mistaken=False)
 
 
@@ -41,12 +47,12 @@ def verdict(sets: list[tuple[Tensor, Tensor]], mistaken: bool) -> Verdict:
     t, along, norm, margin = max(traces, key=lambda found: len(found[0]))
     steps = t.tolist()
     return Verdict(
-        predicted="uᵀw ≥ tγ and ‖w‖ ≤ R√t at every step",
+        quantity="largest violation of either lemma, in units of R",
         measured=worst.item(),
+        relation="≤",
         bound=ROUNDING,
-        holds=worst.item() <= ROUNDING,
         picture=Picture(
-            title="The weight vector is squeezed between a line and a root",
+            title="The weight vector's length stays between tγ and R√t",
             x_label="mistakes t",
             y_label="in units of R",
             points={"‖w‖": (steps, norm.tolist()), "uᵀw": (steps, along.tolist())},

@@ -3,7 +3,8 @@
     {x ↦ 1{σᵀx ≥ θ} | σ ∈ {-1, +1}ⁿ, θ ∈ ℝ}   contains   x ↦ x₁ + … + xₙ mod 2   only if n = 1
 
 Measured: over all signs σ and all thresholds that make a difference (σᵀx is a whole number from -n
-to n), how many units compute the parity of n = 2 … `inputs` bits. Bound: exactly 0, by enumeration.
+to n), the number of units that compute the parity of n = 2 … `inputs` bits.
+Bound: exactly 0, by enumeration.
 For n = 1 the unit σ = 1, θ = 1 does. The picture counts the different functions of one unit.
 """
 
@@ -17,12 +18,16 @@ from chainrule.models.connectionism.mcculloch_pitts import logical_xor, threshol
 
 
 def check(inputs: int = 6) -> Verdict:
-    """Every unit of up to so many inputs."""
+    """All units of up to that many inputs.
+
+    Args:
+        inputs: Largest number of inputs n.
+    """
     return verdict({n: single(n) for n in range(2, inputs + 1)})
 
 
 def broken() -> Verdict:
-    """Networks of units are allowed: three of them are enough."""
+    """Networks of units: three are enough."""
     return verdict({2: torch.cat([single(2), logical_xor()(bits(2)).T])})
 
 
@@ -31,10 +36,10 @@ def verdict(tables: dict[int, Tensor]) -> Verdict:
     found = sum(int((t == bits(n).sum(1) % 2).all(1).sum()) for n, t in tables.items())
     sizes = [float(n) for n in tables]
     return Verdict(
-        predicted="units that compute XOR = 0",
+        quantity="units that compute XOR",
         measured=float(found),
+        relation="=",
         bound=0.0,
-        holds=found == 0,
         picture=Picture(
             title="One threshold unit computes few of the functions of n bits",
             x_label="inputs n",

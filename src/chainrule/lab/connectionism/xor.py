@@ -1,9 +1,9 @@
-"""Claim: no line separates XOR, two hidden ReLU units do (L exercise 10.1, J 1.2).
+"""Claim: no line separates XOR; a hidden layer of two ReLU units does (L exercise 10.1, J 1.2).
 
     a₁ = (x₁ + x₂ - 1.5)₊,   a₂ = (0.5 - x₁ - x₂)₊,   f = 1 - 4 a₁ - 4 a₂
 
-Measured: how many of the four points the network f puts on the right side. Bound: all 4. It also
-must hold that a linear program finds no line for XOR, finds one for the points (a₁, a₂), and finds
+Measured: how many of the four points the network f classifies correctly.
+Bound: all 4. A linear program must also find no line for XOR, a line for the points (a₁, a₂), and
 lines for exactly 14 of the 16 labelings, as Cover's count 2 Σ_{i<3} C(3, i) predicts.
 """
 
@@ -46,10 +46,15 @@ def verdict(network: MLP) -> Verdict:
     )
     same, different = hidden[y < 0], hidden[y > 0]
     return Verdict(
-        predicted="4 of 4 points right, 14 of 16 labelings linear",
+        quantity="points of 4 classified correctly",
         measured=float(right),
+        relation="=",
         bound=4.0,
-        holds=right == 4 and lines == 14 and not before and after,
+        conditions={
+            "14 of 16 labelings are linear": lines == 14,
+            "XOR is not linear in x": not before,
+            "XOR is linear in the hidden units": after,
+        },
         picture=Picture(
             title="XOR in the space of the hidden units",
             x_label="a₁ = (x₁ + x₂ - 1.5)₊",
@@ -61,5 +66,5 @@ def verdict(network: MLP) -> Verdict:
             bounds={"1 - 4a₁ - 4a₂ = 0": ([0.0, 0.25], [0.25, 0.0])},
             marks={"(0,1) and (1,0)": (0.0, 0.0), "(0,0)": (0.0, 0.5), "(1,1)": (0.5, 0.0)},
         ),
-        details={"labelings with a line": float(lines)},
+        details={"linear labelings": float(lines)},
     )

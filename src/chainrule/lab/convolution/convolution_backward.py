@@ -1,12 +1,14 @@
-"""Claim: the gradients of a convolution are correlations with what came from above (J 4.2).
+"""Claim: the gradients of a convolution are correlations with the output gradient (J 4.2).
 
     y = f ∗ h,  g = ∂ℓ/∂y   ⇒   ∂ℓ/∂f = h ⋆ g,   ∂ℓ/∂h = f ⋆ g
     y = h ⋆ f,  g = ∂ℓ/∂y   ⇒   ∂ℓ/∂f = g ∗ h,   ∂ℓ/∂h = g ⋆ f
 
-The notes leave them open. Measured: the largest difference from autograd, over random signals and
-kernels of one and two dimensions in all modes, relative to the largest entry of
-each gradient. Bound: 1e-12. Both sides add the same few dozen products of double precision in other
-orders; each errs by 1.1e-16 relative to its size. LeCun et al. (1989).
+The notes leave them open.
+Measured: the largest difference from autograd, over random signals and kernels of one and two
+dimensions in all modes, relative to the largest entry of each gradient.
+Bound: 1e-12. Both sides add the same few dozen products in double precision in different orders;
+each has a relative error of 1.1e-16.
+LeCun et al. (1989).
 """
 
 from collections.abc import Callable
@@ -36,13 +38,17 @@ class Rule(NamedTuple):
 
 
 def check(trials: int = 3, seed: int = 0) -> Verdict:
-    """Both operations, each with its own gradients."""
+    """Both operations, each with its own gradients.
+
+    Args:
+        trials: Random signals and kernels for each mode.
+    """
     rules = [Rule(convolution, convolution_gradients), Rule(correlation, correlation_gradients)]
     return verdict(rules, trials, seed)
 
 
 def broken() -> Verdict:
-    """The kernel not turned round on the way back."""
+    """The kernel is not flipped in the backward pass."""
     return verdict([Rule(convolution, correlation_gradients)], 1, 0)
 
 
@@ -65,17 +71,17 @@ def verdict(rules: list[Rule], trials: int, seed: int) -> Verdict:
     (automatic,) = torch.autograd.grad((convolution(f, h, "same") * above).sum(), f)
     by_hand, _ = rules[0].gradients(f.detach(), h, above, "same")
     return Verdict(
-        predicted=f"relative difference ≤ {BOUND:g}",
+        quantity="largest relative difference from autograd",
         measured=worst,
+        relation="≤",
         bound=BOUND,
-        holds=worst <= BOUND,
         picture=Picture(
-            title="The gradient of a convolution sees the kernel turned round",
-            x_label="place in the signal",
-            y_label="∂ℓ/∂f, when ℓ hangs on two entries of f ∗ h",
+            title="The gradient of a convolution sees the flipped kernel",
+            x_label="position in the signal",
+            y_label="∂ℓ/∂f, where ℓ depends on two entries of f ∗ h",
             curves={
                 "autograd": (places, automatic.tolist()),
-                "the kernel as it went forward": (places, convolution(above, h, "same").tolist()),
+                "the kernel without flipping": (places, convolution(above, h, "same").tolist()),
             },
             points={"h ⋆ g by hand": (places, by_hand.tolist())},
         ),

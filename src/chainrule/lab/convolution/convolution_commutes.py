@@ -3,9 +3,10 @@
     f ∗ h = h ∗ f,          (f ⋆ h)[u] = (h ⋆ f)[-u]
 
 Measured: the largest |f ∗ h - h ∗ f| over random signals of one, two and three dimensions and
-different sizes, in the full mode, and in the circular mode with equal sizes. Bound: exactly 0; the
-signals hold whole numbers up to 9, whose sums of products double precision adds without rounding.
-LeCun et al. (1998) for the layers that are called convolutions and compute ⋆.
+different sizes in full mode, and of equal sizes in circular mode.
+Bound: exactly 0; the signals hold integers up to 9, whose sums of products double precision adds
+without rounding.
+LeCun et al. (1998) for layers that are called convolutions and compute ⋆.
 """
 
 from collections.abc import Callable
@@ -14,13 +15,16 @@ import torch
 from torch import Tensor
 
 from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.helpers.integer_signals import integer_signal
 from chainrule.nn.convolution import convolution, correlation
-
-LARGEST = 9
 
 
 def check(trials: int = 10, seed: int = 0) -> Verdict:
-    """Convolution in both orders."""
+    """Convolution in both orders.
+
+    Args:
+        trials: Random pairs of signals for each dimension.
+    """
     return verdict(convolution, trials, seed)
 
 
@@ -38,13 +42,13 @@ def verdict(operation: Callable[..., Tensor], trials: int, seed: int) -> Verdict
     decay = torch.exp(-torch.arange(40, dtype=torch.float64) / 10)
     places = [float(u) for u in range(99)]
     return Verdict(
-        predicted="f ∗ h - h ∗ f = 0",
+        quantity="largest |f ∗ h - h ∗ f|",
         measured=worst,
+        relation="=",
         bound=0.0,
-        holds=worst == 0,
         picture=Picture(
-            title="Convolution does not mind the order; correlation turns round",
-            x_label="place u",
+            title="Convolution commutes; correlation is reversed",
+            x_label="position u",
             y_label="value",
             curves={
                 "f ∗ h": (places, operation(box, decay).tolist()),
@@ -63,13 +67,8 @@ def difference(operation: Callable[..., Tensor], generator: torch.Generator) -> 
     worst = 0.0
     for dimension in (1, 2, 3):
         n, m = torch.randint(2, 6, (2, dimension), generator=generator).tolist()
-        f, h, g = (whole_numbers(size, generator) for size in (n, m, n))
+        f, h, g = (integer_signal(size, generator) for size in (n, m, n))
         full = operation(f, h) - operation(h, f)
         circular = operation(f, g, "circular") - operation(g, f, "circular")
         worst = max(worst, full.abs().max().item(), circular.abs().max().item())
     return worst
-
-
-def whole_numbers(shape: list[int], generator: torch.Generator) -> Tensor:
-    """From -9 to 9, in double precision."""
-    return torch.randint(-LARGEST, LARGEST + 1, shape, generator=generator).double()

@@ -3,10 +3,11 @@
     n = 3 · 256 · 256 = 196,608:    n² + n² + n + n = 77,309,804,544          dense
                                     (3 · 3² + 1) 64 = 1,792 at any size       64 filters of 3×3
 
-Measured: the parameters of the library's perceptron and of a convolution, built without memory for
-their weights, for images from 4×4 to 256×256; the largest relative difference from the formulas,
-and from the two totals of A, 77,309,804,544 in color and 8,590,065,664 in gray. Bound: exactly 0,
-the counts are whole numbers. LeCun et al. (1989) for shared weights.
+Measured: the parameters of the library's MLP and of a convolution, built without allocating their
+weights, for images from 4×4 to 256×256; the largest relative difference from the formulas, and from
+A's two totals, 77,309,804,544 in color and 8,590,065,664 in gray.
+Bound: exactly 0; counts are whole numbers.
+LeCun et al. (1989) for shared weights.
 """
 
 import torch
@@ -22,17 +23,21 @@ FILTERS, KERNEL = 64, 3
 
 
 def check(channels: int = 3) -> Verdict:
-    """Weights and biases."""
+    """Weights and biases.
+
+    Args:
+        channels: Channels of the image.
+    """
     return verdict(channels, bias=True)
 
 
 def broken() -> Verdict:
-    """The second layer's biases forgotten."""
+    """Without the biases of the second layer."""
     return verdict(3, bias=False)
 
 
 def verdict(channels: int, bias: bool) -> Verdict:
-    """Counts of built layers against arithmetic."""
+    """Counts of built layers against the formulas."""
     dense = [built(channels * side**2, bias) for side in SIDES]
     shared = [parameters(filters(channels)) for _ in SIDES]
     expected = [dense_parameters([channels * side**2] * 3) for side in SIDES]
@@ -43,10 +48,10 @@ def verdict(channels: int, bias: bool) -> Verdict:
     sides = [float(side) for side in SIDES]
     fine = [float(side) for side in range(SIDES[0], SIDES[-1] + 1)]
     return Verdict(
-        predicted="counted - formula = 0",
+        quantity="largest |counted - formula| / formula",
         measured=max(gaps),
+        relation="=",
         bound=0.0,
-        holds=max(gaps) == 0,
         picture=Picture(
             title="Dense layers grow with the image, shared filters do not",
             x_label="side of the image, in pixels",

@@ -2,14 +2,15 @@
 
     T S = S T   ⇒   T f = T Σ_s f[s] Sˢ e₀ = Σ_s f[s] Sˢ T e₀ = f ∗ h,     h = T e₀
 
-Theorem 4.6, whose proof the notes leave open: it is the line above. It holds by degrees too: with
-‖·‖ the Frobenius norm and the mean over all shifts k,
+This line is the proof of theorem 4.6, which the notes leave open. The statement also holds
+approximately: with the Frobenius norm and the mean over all shifts k,
 
     min_h ‖T - H(h)‖² = ½ mean_k ‖S⁻ᵏ T Sᵏ - T‖²,     H(h) the circulant matrix of h
 
-as the nearest H is the mean of the S⁻ᵏ T Sᵏ. Measured: random maps from equivariant to arbitrary;
-the largest difference of the two sides' roots, relative to ‖T‖, and for the equivariant ones of
-T f from f ∗ T e₀. Bound: 1e-12, rounding: a few thousand sums of double precision.
+since the nearest H is the mean of the S⁻ᵏ T Sᵏ.
+Measured: random maps from equivariant to arbitrary; the largest difference between the square roots
+of the two sides, relative to ‖T‖, and for equivariant maps between T f and f ∗ T e₀.
+Bound: 1e-12, rounding of a few thousand sums in double precision.
 Kondor and Trivedi (2018), ICML, for other groups.
 """
 
@@ -23,12 +24,17 @@ BOUND = 1e-12
 
 
 def check(size: int = 24, maps: int = 25, seed: int = 0) -> Verdict:
-    """Maps that know all shifts, and ones that go astray."""
+    """Shifts by any number of steps.
+
+    Args:
+        size: Entries of a signal.
+        maps: Random linear maps.
+    """
     return verdict(size, maps, seed, stride=1)
 
 
 def broken() -> Verdict:
-    """Shifts by two steps alone: a layer with stride 2 commutes with them and is no convolution."""
+    """Only shifts by two: a layer of stride 2 commutes with them and is not a convolution."""
     return verdict(24, 25, 0, stride=2)
 
 
@@ -49,13 +55,13 @@ def verdict(size: int, maps: int, seed: int, stride: int) -> Verdict:
     worst = max(*gaps, *(abs(p - m) for p, m in zip(predicted, measured, strict=True)))
     line = [0.0, max(measured)]
     return Verdict(
-        predicted="T f - f ∗ T e₀ = 0, and distance = lack of equivariance / √2",
+        quantity="largest |T f - f ∗ T e₀|, and difference of the norms",
         measured=worst,
+        relation="≤",
         bound=BOUND,
-        holds=worst <= BOUND,
         picture=Picture(
             title="The only linear maps that commute with all shifts are convolutions",
-            x_label="lack of equivariance, rms of ‖S⁻ᵏ T Sᵏ - T‖ / √2 in units of ‖T‖",
+            x_label="distance from equivariance, rms of ‖S⁻ᵏ T Sᵏ - T‖ / √2 in units of ‖T‖",
             y_label="distance from a convolution, ‖T‖",
             curves={"equal": (line, line)},
             points={"random linear maps": (predicted, measured)},
@@ -65,12 +71,12 @@ def verdict(size: int, maps: int, seed: int, stride: int) -> Verdict:
 
 
 def turned(T: Tensor, stride: int) -> Tensor:
-    """S⁻ᵏ T Sᵏ for all k in steps of the stride: rows and columns rolled alike."""
+    """S⁻ᵏ T Sᵏ for all multiples k of the stride: rows and columns rolled together."""
     return torch.stack([T.roll((-k, -k), (0, 1)) for k in range(0, len(T), stride)])
 
 
 def lack(T: Tensor, stride: int) -> float:
-    """Root of mean_k ‖S⁻ᵏ T Sᵏ - T‖², relative to ‖T‖."""
+    """Square root of mean_k ‖S⁻ᵏ T Sᵏ - T‖², relative to ‖T‖."""
     each = (turned(T, stride) - T).square().sum((1, 2))
     return (each.mean().sqrt() / T.norm()).item()
 

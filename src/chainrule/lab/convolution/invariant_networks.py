@@ -1,12 +1,12 @@
-"""Claim: equivariant layers and an invariant end make an invariant network (J 4.2).
+"""Claim: equivariant layers followed by an invariant one make an invariant network (J 4.2).
 
     g_j(Sx) = S g_j(x),  f(Sx) = f(x)   ⇒   (f ∘ g_J ∘ … ∘ g_1)(Sx) = (f ∘ g_J ∘ … ∘ g_1)(x)
 
-Measured: a digit on a torus of 12×12 pixels is moved to all 144 places; the largest change of the
-answer of 1 … `depth` circular correlations with random kernels, each followed by an activation, and
-the mean over all pixels, relative to the layer's largest pixel. Bound: 1e-12; the same sums of
-double precision are taken in other orders. L "Translation invariance and pooling operations".
-Fukushima (1980).
+Measured: a digit on a torus of 12×12 pixels is moved to all 144 positions; the largest change of
+the output of 1 … `num_layers` circular correlations with random kernels, each followed by an
+activation, and the mean over all pixels, relative to the layer's largest pixel.
+Bound: 1e-12; the same sums in double precision are taken in different orders.
+L "Translation invariance and pooling operations". Fukushima (1980).
 """
 
 import torch
@@ -22,18 +22,22 @@ SIDE = 12
 KERNEL = 3
 
 
-def check(depth: int = 3, seed: int = 0) -> Verdict:
-    """Circular layers."""
-    return verdict(depth, seed, mode="circular")
+def check(num_layers: int = 3, seed: int = 0) -> Verdict:
+    """Circular layers.
+
+    Args:
+        num_layers: Layers of the deepest network.
+    """
+    return verdict(num_layers, seed, mode="circular")
 
 
 def broken() -> Verdict:
-    """Layers that see a rim of zeros round the image: they are not equivariant."""
+    """Zero-padded layers, which are not equivariant."""
     return verdict(3, 0, mode="same")
 
 
 def verdict(depth: int, seed: int, mode: str) -> Verdict:
-    """One digit at all places."""
+    """One digit at all positions."""
     generator = torch.Generator().manual_seed(seed)
     images = load().train.x[:, 0].double()
     digit = images[int(torch.randint(len(images), (), generator=generator))]
@@ -48,18 +52,18 @@ def verdict(depth: int, seed: int, mode: str) -> Verdict:
     along = [float(j) for j in range(SIDE)]
     one_pixel = features[:SIDE, -1, SIDE // 2, SIDE // 2]
     return Verdict(
-        predicted=f"relative change ≤ {BOUND:g}",
+        quantity="largest relative change of the mean feature",
         measured=worst,
+        relation="≤",
         bound=BOUND,
-        holds=worst <= BOUND,
         picture=Picture(
-            title="A digit moves: one feature pixel sees it, their mean does not",
+            title="When a digit moves, a single feature pixel changes, the mean does not",
             x_label="shift of the digit, in pixels",
-            y_label="answer of the last layer",
+            y_label="output of the last layer",
             curves={"invariant": ([0.0, SIDE - 1.0], [means[0, -1].item()] * 2)},
             points={
                 "mean over all pixels": (along, means[:SIDE, -1].tolist()),
-                "the pixel in the middle": (along, one_pixel.tolist()),
+                "the center pixel": (along, one_pixel.tolist()),
             },
         ),
     )

@@ -1,12 +1,14 @@
-"""Claim: pooling does not see what moves within its windows (L "Pooling layers in CNNs", A 2.1).
+"""Claim: pooling ignores movement within its windows (L "Pooling layers in CNNs", A 2.1).
 
     (T x)(k) = max_{i = kp … (k+1)p - 1} x(i)     ⇒   T x = T x' for x' = x permuted in each window
-    a bright pixel that moves by s < p stays in its window from a share 1 - s/p of all places
+    a bright pixel that moves by s < p stays in its window from a fraction 1 - s/p of all positions
 
 Measured: how many pooled values change when all windows of random images are permuted at random,
-for maxima and averages, plus how many places differ from the predicted share, all of them tried.
-Bound: exactly 0; the images hold whole numbers. L prints the window kp … (k+1)p, one entry too
-many: it reaches into its neighbor and is not invariant. LeCun et al. (1998).
+for maxima and averages, plus how many positions differ from the predicted fraction; all positions
+are tried.
+Bound: exactly 0; the images hold integers.
+L prints the window kp … (k+1)p, one entry too many: it overlaps its neighbor and is not invariant.
+LeCun et al. (1998).
 """
 
 from collections.abc import Callable
@@ -16,7 +18,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from chainrule.lab.claim import Picture, Verdict
-from chainrule.lab.convolution.convolution_commutes import whole_numbers
+from chainrule.lab.helpers.integer_signals import integer_signal
 from chainrule.models.convolution.lenet import POOLINGS
 
 WIDTH = 64
@@ -25,17 +27,21 @@ Pool = Callable[[Tensor, int], Tensor]
 
 
 def check(images: int = 50, seed: int = 0) -> Verdict:
-    """The pooling layers of the networks."""
+    """The pooling layers of the library.
+
+    Args:
+        images: Random images for each pooling and window.
+    """
     return verdict(list(POOLINGS.values()), images, seed)
 
 
 def broken() -> Verdict:
-    """Windows of p + 1 entries, every p, as printed in L."""
+    """Windows of p + 1 entries with stride p, as printed in L."""
     return verdict([lambda x, p: F.max_pool2d(x, p + 1, p)], 10, 0)
 
 
 def verdict(pools: list[Pool], images: int, seed: int) -> Verdict:
-    """Permutations in windows, and a pixel on its way."""
+    """Permutations within windows, and a moving pixel."""
     generator = torch.Generator().manual_seed(seed)
     changed = sum(seen(pool, p, images, generator) for pool in pools for p in WINDOWS)
     steps = range(max(WINDOWS) + 1)
@@ -47,14 +53,14 @@ def verdict(pools: list[Pool], images: int, seed: int) -> Verdict:
     )
     shifts = [float(s) for s in steps]
     return Verdict(
-        predicted="changed values + wrong places = 0",
+        quantity="changed values + wrong positions",
         measured=float(changed + wrong),
+        relation="=",
         bound=0.0,
-        holds=changed + wrong == 0,
         picture=Picture(
-            title="Pooling forgives shifts that are small against its window p",
+            title="Pooling ignores shifts that are small compared with its window p",
             x_label="shift of a bright pixel, in pixels",
-            y_label="share of places where nothing changes",
+            y_label="fraction of positions where nothing changes",
             curves={f"p = {p}": ([0.0, float(p), shifts[-1]], [1.0, 0.0, 0.0]) for p in WINDOWS},
             points={f"p = {p}": (shifts, [c / WIDTH for c in counts[p]]) for p in WINDOWS},
         ),
@@ -64,7 +70,7 @@ def verdict(pools: list[Pool], images: int, seed: int) -> Verdict:
 
 def seen(pool: Pool, p: int, images: int, generator: torch.Generator) -> int:
     """Pooled values that change when the pixels of every p×p window are permuted."""
-    windows = whole_numbers([images, 4, 4, p * p], generator)
+    windows = integer_signal([images, 4, 4, p * p], generator)
     order = torch.rand(windows.shape, generator=generator).argsort(-1)
     before, after = (pool(joined(w, p), p) for w in (windows, windows.gather(-1, order)))
     return int((before != after).sum())
@@ -76,6 +82,6 @@ def joined(windows: Tensor, p: int) -> Tensor:
 
 
 def unmoved(pool: Pool, p: int, shift: int) -> int:
-    """From how many of all places in a ring a pixel may move by `shift` and pool to the same."""
+    """Positions in a ring from which a shifted pixel gives the same pooled values."""
     pixels = torch.eye(WIDTH)[:, None, None].expand(-1, 1, 2 * p, -1)
     return int((pool(pixels, p) == pool(pixels.roll(shift, 3), p)).flatten(1).all(1).sum())

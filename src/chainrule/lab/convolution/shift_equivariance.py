@@ -1,10 +1,10 @@
-"""Claim: convolving a shifted signal is shifting the convolved one (J 4.1, lemma 4.5).
+"""Claim: convolving a shifted signal shifts the convolution (J 4.1, lemma 4.5).
 
     f_δ(t) = f(t + δ)   ⇒   f_δ ∗ h = (f ∗ h)_δ,   φ(f_δ ∗ h) = φ(f ∗ h)_δ   for pointwise φ
 
-Measured: the largest difference of the two sides over random signals on a ring and on a torus,
-kernels of all sizes, all shifts δ, for convolution and correlation, with φ = Id and ReLU. Bound:
-exactly 0; signals and kernels hold whole numbers, which double precision adds without rounding.
+Measured: the largest difference between the two sides over random signals on a ring and on a torus,
+kernels of all sizes, all shifts δ, for convolution and correlation, with φ = Id and ReLU.
+Bound: exactly 0; signals and kernels hold integers, which double precision adds without rounding.
 The lemma's proof prints f(t - δ), v = t - δ where its definition says f(t + δ), v = t + δ; with
 that sign the two sides differ. Fukushima (1980) and LeCun et al. (1989) for its use.
 """
@@ -12,18 +12,23 @@ that sign the two sides differ. Fukushima (1980) and LeCun et al. (1989) for its
 import torch
 
 from chainrule.lab.claim import Picture, Verdict
-from chainrule.lab.convolution.convolution_commutes import whole_numbers
+from chainrule.lab.helpers.integer_signals import integer_signal
 from chainrule.nn.activations import identity, relu
 from chainrule.nn.convolution import axes, convolution, correlation
 
 
 def check(size: int = 8, trials: int = 3, seed: int = 0) -> Verdict:
-    """f(t + δ) on both sides."""
+    """f(t + δ) on both sides.
+
+    Args:
+        size: Entries of a signal along its first axis.
+        trials: Random signals of one and of two dimensions.
+    """
     return verdict(size, trials, seed, sign=1)
 
 
 def broken() -> Verdict:
-    """f(t - δ) in front, as the proof has it."""
+    """f(t - δ) inside the convolution, as in the proof."""
     return verdict(6, 1, 0, sign=-1)
 
 
@@ -38,13 +43,13 @@ def verdict(size: int, trials: int, seed: int, sign: int) -> Verdict:
     response, places = convolution(bumps, slope, "circular"), t.tolist()
     answer = convolution(bumps.roll(sign * 30), slope, "circular")
     return Verdict(
-        predicted="f_δ ∗ h - (f ∗ h)_δ = 0",
+        quantity="largest |f_δ ∗ h - (f ∗ h)_δ|",
         measured=worst,
+        relation="=",
         bound=0.0,
-        holds=worst == 0,
         picture=Picture(
-            title="Move the signal, and the answer of a slope detector moves with it",
-            x_label="place",
+            title="When the signal moves, the output of a slope detector moves with it",
+            x_label="position",
             y_label="slope of the signal, per step",
             curves={
                 "(f ∗ h) moved by 30": (places, response.roll(30).tolist()),
@@ -57,16 +62,16 @@ def verdict(size: int, trials: int, seed: int, sign: int) -> Verdict:
 
 def difference(shape: list[int], sign: int, generator: torch.Generator) -> float:
     """Largest entry of φ(f_δ ∗ h) - φ(f ∗ h)_δ over all δ."""
-    f, worst = whole_numbers(shape, generator), 0.0
+    f, worst = integer_signal(shape, generator), 0.0
     kernel = [int(torch.randint(1, n + 1, (), generator=generator)) for n in shape]
-    h = whole_numbers(kernel, generator)
+    h = integer_signal(kernel, generator)
     for operation in (convolution, correlation):
-        for phi in (identity, relu):
-            whole = phi(operation(f, h, "circular"))
+        for activation in (identity, relu):
+            whole = activation(operation(f, h, "circular"))
             for shift in torch.cartesian_prod(*map(torch.arange, shape)).view(-1, f.ndim).tolist():
-                ahead = [-delta for delta in shift]  # rolling back by δ is f(t + δ)
-                moved = phi(
-                    operation(f.roll([sign * delta for delta in ahead], axes(f)), h, "circular")
+                ahead = [-offset for offset in shift]  # rolling back by δ is f(t + δ)
+                moved = activation(
+                    operation(f.roll([sign * offset for offset in ahead], axes(f)), h, "circular")
                 )
                 gap = moved - whole.roll(ahead, axes(f))
                 worst = max(worst, gap.abs().max().item())

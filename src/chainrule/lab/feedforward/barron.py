@@ -1,14 +1,16 @@
-"""Claim: m units reach a squared error of (2 r C_f)² / m, whatever the dimension (J 2.4).
+"""Claim: m units reach a squared error of (2 r C_f)² / m in any dimension (J 2.4).
 
     C_f = ∫ ‖w‖ |f̂(w)| dw < ∞    ⇒    some g_m:  ∫_{‖x‖≤r} (f - g_m)² dμ ≤ (2 r C_f)² / m
 
-f(x) = exp(-s² ‖x‖² / 2) = E cos(wᵀx) with w ~ N(0, s² I), s chosen so that C_f = s E χ_n = π in
-every dimension n. Barron's units: g_m = 1 - 2C_f/m Σ_i sin(‖w_i‖ t_i) 1{w_iᵀx > ‖w_i‖ t_i}, w_i
-drawn with weight ‖w‖ and t_i uniform in [0, 1]; their mean is f on the unit ball, r = 1.
-Measured: the mean squared error of such networks over the bound, the largest for n = 1 … 20 and m
-up to `width`. Bound: 1, by the theorem, which these networks keep on average. The exponent of m
-must also lie within 0.3 of -1 in every dimension, more than six standard errors. A fixed grid of m
-cells gains only m^(-2/n). Barron (1993), IEEE Transactions on Information Theory 39(3).
+Target: f(x) = exp(-s² ‖x‖² / 2) = E cos(wᵀx) with w ~ N(0, s² I), s chosen so that C_f = s E χ_n =
+π in every dimension n. Barron's units: g_m = 1 - 2C_f/m Σ_i sin(‖w_i‖ t_i) 1{w_iᵀx > ‖w_i‖ t_i},
+w_i drawn with weight ‖w‖ and t_i uniform in [0, 1]; their mean is f on the unit ball, r = 1.
+Measured: the mean squared error of such networks divided by the bound, the largest for n = 1 … 20
+and m up to `width`.
+Bound: 1, by the theorem, which these networks satisfy on average. The exponent of m must also lie
+within 0.3 of -1 in every dimension, more than six standard errors.
+A fixed grid of m cells gains only m^(-2/n). Barron (1993), IEEE Transactions on Information Theory
+39(3).
 """
 
 import math
@@ -28,12 +30,18 @@ EXPONENT = 0.3
 
 
 def check(width: int = 256, networks: int = 40, points: int = 100, seed: int = 0) -> Verdict:
-    """Units drawn independently of each other."""
+    """Units drawn independently.
+
+    Args:
+        width: Hidden units m of the widest networks.
+        networks: Random networks for each dimension and width.
+        points: Points of the unit ball at which errors are measured.
+    """
     return verdict(width, networks, points, seed, different=width)
 
 
 def broken() -> Verdict:
-    """Four units drawn, the others copied from them."""
+    """Only four units are drawn; the others are copies."""
     return verdict(256, 20, 100, 0, different=4)
 
 
@@ -59,10 +67,11 @@ def verdict(width: int, networks: int, points: int, seed: int, different: int) -
     off = float(max(abs(exponent + 1) for exponent in exponents))
     m_axis = [float(m) for m in widths]
     return Verdict(
-        predicted="squared error / ((2 r C_f)² / m) ≤ 1",
+        quantity="largest squared error / ((2 r C_f)² / m)",
         measured=worst,
+        relation="≤",
         bound=1.0,
-        holds=worst <= 1 and off <= EXPONENT,
+        conditions={"the error falls like m⁻¹ in every dimension": off <= EXPONENT},
         picture=Picture(
             title="The squared error falls like 1/m in 1 dimension and in 20",
             x_label="hidden units m",
@@ -75,7 +84,7 @@ def verdict(width: int, networks: int, points: int, seed: int, different: int) -
             },
             log="xy",
         ),
-        details={"exponent farthest from -1 by": off},
+        details={"largest |exponent + 1|": off},
     )
 
 
@@ -87,7 +96,7 @@ def in_ball(points: int, n: int, generator: torch.Generator) -> Tensor:
 
 
 def unit_variance(model: MLP, x: Tensor) -> float:
-    """Mean over x of the variance of one unit's share in f: divided by m, the error to expect."""
+    """Mean over x of the variance of one unit; divided by m, the expected error."""
     W, b, outer, _ = model.parameters()
     return (model.activation(x @ W.T + b) * outer * len(W)).var(1).mean().item()
 

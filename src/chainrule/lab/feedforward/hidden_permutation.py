@@ -1,11 +1,12 @@
-"""Claim: the hidden units of a network may be permuted (J 2.2).
+"""Claim: permuting the hidden units of a network does not change its output (J 2.2).
 
     W₂ φ(W₁x + b₁) + b₂  =  (W₂P⁻¹) φ(PW₁x + Pb₁) + b₂       for every permutation matrix P ∈ ℝᵐˣᵐ
 
 Measured: over random permutations of both hidden layers and all activations, the largest change of
-the outputs, relative to their size. Bound: 1e-13; sums of 50 products in another order.
-The footnote in J asks only that rows and columns of P sum to one. That is not enough: P has to hold
-zeros and ones alone, or φ(Pz) ≠ Pφ(z). And P has as many rows as the layer has units, m.
+the outputs, relative to their size.
+Bound: 1e-13; sums of 50 products in another order.
+The footnote in J asks only that rows and columns of P sum to one. That is not enough: P must
+contain only zeros and ones, or φ(Pz) ≠ Pφ(z). P also has as many rows as the layer has units, m.
 """
 
 from copy import deepcopy
@@ -21,12 +22,17 @@ ROUNDING = 1e-13
 
 
 def check(permutations: int = 30, width: int = 50, seed: int = 0) -> Verdict:
-    """Zeros and ones."""
+    """Permutation matrices.
+
+    Args:
+        permutations: Random networks and permutations.
+        width: Units of each hidden layer.
+    """
     return verdict(permutations, width, seed, spread=0.0)
 
 
 def broken() -> Verdict:
-    """Rows and columns still sum to one, but every entry is shared a little among all."""
+    """Rows and columns still sum to one, but every entry is mixed with the others."""
     return verdict(4, 50, 0, spread=0.1)
 
 
@@ -50,14 +56,14 @@ def verdict(permutations: int, width: int, seed: int, spread: float) -> Verdict:
                 changes.append(((changed - f).norm() / f.norm()).item())
     trials = [float(trial + 1) for trial in range(permutations)]
     return Verdict(
-        predicted="change of the output = 0",
+        quantity="largest relative change of the output",
         measured=max(whole),
+        relation="≤",
         bound=ROUNDING,
-        holds=max(whole) <= ROUNDING,
         picture=Picture(
-            title="Hidden units may change places, if their outgoing weights go with them",
-            x_label="random permutation, number",
-            y_label="change of the output, relative",
+            title="Hidden units may be permuted if their outgoing weights are permuted with them",
+            x_label="number of the random permutation",
+            y_label="relative change of the output",
             points={
                 "with the outgoing weights": (trials, whole),
                 "without": (trials, half),

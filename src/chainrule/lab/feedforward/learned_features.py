@@ -1,12 +1,13 @@
-"""Claim: units that learn their direction beat as many fixed random ones (L 10).
+"""Claim: hidden units that are learned beat the same number of fixed random ones (L 10).
 
     learned:  f = Σ_j β_j (w_jᵀx + b_j)₊,  all of β, w, b free       fixed:  w, b drawn once, β free
 
-Target: y = |x₁ + x₂| / √2 in ℝᵈ, which two learned units compute exactly; fixed ones must hit the
+Target: y = |x₁ + x₂| / √2 in ℝᵈ, which two learned units compute exactly; fixed units must hit the
 direction by chance. Hypothesis: few directions matter, and d is not small.
-Measured: the test error of a learned network over that of the best fit on as many random features,
-both trained on the same examples, the largest ratio over widths. Bound: ½; learned networks stay
-below a fifth, while chance directions leave most of the error. Barron (1993), section X.
+Measured: the test error of a learned network divided by that of the best fit on as many random
+features, both trained on the same examples; the largest ratio over widths.
+Bound: ½; learned networks stay below a fifth, while random directions leave most of the error.
+Barron (1993), section X.
 """
 
 import torch
@@ -24,14 +25,22 @@ WIDTHS = (8, 16, 32, 64)
 
 
 def check(inputs: int = 10, examples: int = 1000, steps: int = 200, seed: int = 0) -> Verdict:
-    """All weights learn."""
+    """All weights are learned.
+
+    Args:
+        inputs: Input dimension d, at least 2.
+        examples: Training examples.
+        steps: Steps of Adam.
+    """
     if inputs < 2:
-        raise InputError(f"--inputs must be at least 2, as the target has two, got {inputs}")
+        raise InputError(
+            f"inputs must be at least 2 because the target depends on two, got {inputs}"
+        )
     return verdict(inputs, examples, steps, seed, hidden=True)
 
 
 def broken() -> Verdict:
-    """Only the outgoing weights learn: then the units of both are fixed."""
+    """Only the outgoing weights are learned, so the units of both are fixed."""
     return verdict(10, 1000, 150, 0, hidden=False)
 
 
@@ -49,12 +58,12 @@ def verdict(inputs: int, examples: int, steps: int, seed: int, hidden: bool) -> 
     ratio = max(a / b for a, b in zip(learned, fixed, strict=True))
     widths = [float(width) for width in WIDTHS]
     return Verdict(
-        predicted="error, learned / fixed ≤ ½",
+        quantity="largest test error, learned / fixed",
         measured=ratio,
+        relation="≤",
         bound=BOUND,
-        holds=ratio <= BOUND,
         picture=Picture(
-            title="Units that learn where to look need not be many",
+            title="Learned units need not be many",
             x_label="hidden units M",
             y_label="mean squared test error",
             points={"learned units": (widths, learned), "fixed random units": (widths, fixed)},
@@ -70,7 +79,7 @@ def data(examples: int, inputs: int, generator: torch.Generator) -> tuple[Tensor
 
 
 def drawn(inputs: int, width: int, seed: int, hidden: bool) -> MLP:
-    """A network with the library's initial weights, whose hidden layer learns or not."""
+    """A network with the library's initial weights, whose hidden layer is trained or not."""
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         model = MLP(inputs, [width], 1).double()
@@ -81,7 +90,7 @@ def drawn(inputs: int, width: int, seed: int, hidden: bool) -> MLP:
 def trained(
     model: MLP, train: tuple[Tensor, Tensor], test: tuple[Tensor, Tensor], steps: int
 ) -> float:
-    """Test error after so many steps of Adam on all examples."""
+    """Test error after full-batch steps of Adam."""
     descent = optimizer("adam", model.parameters(), learning_rate=0.03)
     for _ in range(steps):
         descent.zero_grad()

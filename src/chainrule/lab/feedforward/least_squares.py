@@ -1,12 +1,14 @@
-"""Claim: gradient descent ends at the closed form of least squares (J 2.1).
+"""Claim: gradient descent converges to the closed-form solution of least squares (J 2.1).
 
     h(θ) = 1/2s Σ_i (wᵀx_i + b - y_i)²,   H = 1/s Σ_i (x_i, 1)(x_i, 1)ᵀ,   L = λ_max H,  μ = λ_min H
     θ_t - θ* = (I - H/L)ᵗ (θ_0 - θ*)      ⇒   ‖θ_t - θ*‖ ≤ (1 - μ/L)ᵗ ‖θ_0 - θ*‖
 
 Measured: the distance between the last step of gradient descent with η = 1/L and the solution by
-singular values, relative to the first step's. Bound: 1e-9; the steps are as many as bring the
-theorem's bound to 1e-10, the rest is rounding and the estimate of L. Gauss (1809). The notes take
-examples as columns, X ∈ ℝᵈˣˢ, for which their (XᵀX)⁻¹Xᵀy has to read (XXᵀ)⁻¹Xy.
+singular values, relative to the first step's distance.
+Bound: 1e-9; the number of steps brings the theorem's bound to 1e-10, the rest is rounding and the
+estimate of L.
+Gauss (1809). The notes take examples as columns, X ∈ ℝᵈˣˢ, for which their (XᵀX)⁻¹Xᵀy should read
+(XXᵀ)⁻¹Xy.
 """
 
 import math
@@ -24,16 +26,21 @@ TARGET = 1e-10
 
 
 def check(examples: int = 200, inputs: int = 8, seed: int = 0) -> Verdict:
-    """The step that the theorem is about."""
+    """The theorem's step size 1/L.
+
+    Args:
+        examples: Training examples, at least twice the inputs.
+        inputs: Input dimension.
+    """
     if examples < 2 * inputs:
         raise InputError(
-            f"--examples must be at least twice --inputs for one solution, got {examples}"
+            f"examples must be at least twice inputs for a unique solution, got {examples}"
         )
     return verdict(examples, inputs, seed, step=1.0)
 
 
 def broken() -> Verdict:
-    """A step beyond 2/L."""
+    """A step size above 2/L."""
     return verdict(200, 8, 0, step=2.1)
 
 
@@ -55,14 +62,14 @@ def verdict(examples: int, inputs: int, seed: int, step: float) -> Verdict:
     distances = (path - solution).norm(dim=1) / (start - solution).norm()
     shown = range(0, steps + 1, max(steps // 30, 1))
     return Verdict(
-        predicted="‖θ_t - θ*‖ / ‖θ_0 - θ*‖ → 0",
+        quantity="‖θ_t - θ*‖ / ‖θ_0 - θ*‖ at the last step",
         measured=distances[-1].item(),
+        relation="≤",
         bound=BOUND,
-        holds=distances[-1].item() <= BOUND,
         picture=Picture(
-            title="Gradient descent walks to the solution of least squares",
+            title="Gradient descent converges to the least-squares solution",
             x_label="steps",
-            y_label="distance from the closed form, relative",
+            y_label="relative distance from the closed form",
             points={
                 "gradient descent": (
                     [float(t) for t in shown],

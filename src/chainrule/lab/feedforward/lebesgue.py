@@ -3,9 +3,10 @@
     g(x) = a x + b + Σ_{i=1}^{m-1} c_i (x - x_i)₊
 
 Measured: the largest difference between random piecewise linear functions and their networks, at
-random places from end to end, relative to the largest value met on the way, |a| + |b| + Σ |c_i|.
-Bound: 1e-13, some hundred roundings in double precision. It must also hold that m pieces take
-m - 1 units. The theorem in J does not ask for continuity, without which the formula fails.
+random points of the interval, relative to |a| + |b| + Σ |c_i|.
+Bound: 1e-13, about a hundred roundings in double precision. The network for m pieces must also have
+m - 1 units.
+The theorem in J does not ask for continuity, without which the formula fails.
 """
 
 import torch
@@ -17,13 +18,19 @@ from chainrule.models.feedforward.relu_interpolant import ReLUInterpolant
 ROUNDING = 1e-13
 
 
-def check(functions: int = 50, pieces: int = 12, places: int = 400, seed: int = 0) -> Verdict:
-    """Continuous functions."""
-    return verdict(functions, pieces, places, seed, jump=0.0)
+def check(functions: int = 50, pieces: int = 12, points: int = 400, seed: int = 0) -> Verdict:
+    """Continuous functions.
+
+    Args:
+        functions: Random piecewise linear functions.
+        pieces: Linear pieces m.
+        points: Random points at which both are compared.
+    """
+    return verdict(functions, pieces, points, seed, jump=0.0)
 
 
 def broken() -> Verdict:
-    """A function that jumps in the middle."""
+    """A function with a jump in the middle."""
     return verdict(1, 12, 400, 0, jump=1.0)
 
 
@@ -44,12 +51,13 @@ def verdict(functions: int, pieces: int, places: int, seed: int, jump: float) ->
         units &= len(network.c) == pieces - 1
     shown = torch.linspace(0, 1, 41, dtype=torch.float64)[:, None]
     return Verdict(
-        predicted="network - function = 0, with m - 1 units",
+        quantity="largest relative |network - function|",
         measured=worst,
+        relation="≤",
         bound=ROUNDING,
-        holds=worst <= ROUNDING and units,
+        conditions={"m pieces take m - 1 units": units},
         picture=Picture(
-            title=f"{pieces} straight pieces are {pieces - 1} ReLUs",
+            title=f"{pieces} linear pieces are {pieces - 1} ReLUs",
             x_label="x",
             y_label="g(x)",
             curves={"piecewise linear function": (knots.tolist(), values.tolist())},

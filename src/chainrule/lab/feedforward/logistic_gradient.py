@@ -2,9 +2,9 @@
 
     ℓ(w) = -log σ((2y - 1) wᵀx),   y ∈ {0, 1}      ⇒      ∇ℓ = (σ(wᵀx) - y) x,   -1 < σ - y < 1
 
-Measured: the largest difference between the formula and autograd on the loss itself,
-over random weights and examples with logits up to ±30, relative to ‖x‖∞. Bound: 1e-14, fifty
-roundings of numbers below one in double precision.
+Measured: the largest difference between the formula and autograd on the loss, over random weights
+and examples with logits up to ±30, relative to ‖x‖∞.
+Bound: 1e-14, fifty roundings of numbers below one in double precision.
 """
 
 from collections.abc import Callable
@@ -19,12 +19,17 @@ ROUNDING = 1e-14
 
 
 def check(examples: int = 1000, inputs: int = 10, seed: int = 0) -> Verdict:
-    """The library's formula."""
+    """The library's formula.
+
+    Args:
+        examples: Random examples.
+        inputs: Input dimension.
+    """
     return verdict(gradient, examples, inputs, seed)
 
 
 def broken() -> Verdict:
-    """The labels -1 and +1 put into the formula for 0 and 1."""
+    """Labels -1 and +1 in the formula for labels 0 and 1."""
     return verdict(lambda w, x, y: gradient(w, x, 2 * y - 1), 100, 10, 0)
 
 
@@ -43,12 +48,12 @@ def verdict(
     slopes = {"y = 0": automatic(one, z, zeros) / z, "y = 1": automatic(one, z, ones) / z}
     shown = z[::5, 0].tolist()
     return Verdict(
-        predicted="formula - autograd = 0",
+        quantity="largest |formula - autograd| / ‖x‖∞",
         measured=wrong.max().item(),
+        relation="≤",
         bound=ROUNDING,
-        holds=wrong.max().item() <= ROUNDING,
         picture=Picture(
-            title="The logistic loss pulls with what is missing to the label",
+            title="The derivative of the logistic loss is the prediction minus the label",
             x_label="logit z = wᵀx",
             y_label="derivative of the loss, dℓ/dz",
             curves={

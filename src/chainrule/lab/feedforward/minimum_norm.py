@@ -1,11 +1,12 @@
-"""Claim: of all solutions, gradient descent finds the one nearest to its start (L exercise 10.4).
+"""Claim: gradient descent finds the solution nearest to its start (L exercise 10.4).
 
     A ∈ ℝᵐˣⁿ, m < n, full rank,   R(x) = ½ ‖Ax - b‖²,   ∇R ∈ row A at every step
     x_∞ = A⁺b + x_null,   x_null = (I - A⁺A) x_0,   ‖x_∞‖² = ‖A⁺b‖² + ‖x_null‖²;   A⁺b from x_0 = 0
 
-Measured: over starts of growing length, from zero on, the largest distance between the end of
-gradient descent and the projection of x_0 on the solutions, relative to ‖x_0‖ + ‖A⁺b‖.
-Bound: 1e-9; the steps are as many as bring (1 - σ_m²/σ_1²)ᵗ to 1e-10. Zhang et al. (2017), ICLR.
+Measured: over starts of increasing length, beginning with zero, the largest distance between the
+end of gradient descent and the projection of x_0 onto the solutions, relative to ‖x_0‖ + ‖A⁺b‖.
+Bound: 1e-9; the number of steps brings (1 - σ_m²/σ_1²)ᵗ to 1e-10.
+Zhang et al. (2017), ICLR.
 """
 
 import math
@@ -24,16 +25,21 @@ LENGTHS = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
 
 
 def check(equations: int = 20, unknowns: int = 60, seed: int = 0) -> Verdict:
-    """Plain gradient descent."""
+    """Plain gradient descent.
+
+    Args:
+        equations: Equations m, at most half of the unknowns.
+        unknowns: Unknowns n.
+    """
     if not 2 <= equations <= unknowns // 2:
         raise InputError(
-            f"--equations must lie between 2 and half of --unknowns, got {equations} and {unknowns}"
+            f"equations must be between 2 and half of unknowns, got {equations} and {unknowns}"
         )
     return verdict(equations, unknowns, seed, decay=0.0)
 
 
 def broken() -> Verdict:
-    """With a little weight decay the start is forgotten, and the equations are missed."""
+    """A little weight decay: the start is forgotten, and the equations are not met."""
     return verdict(20, 60, 0, decay=0.01)
 
 
@@ -59,10 +65,10 @@ def verdict(equations: int, unknowns: int, seed: int, decay: float) -> Verdict:
     wrong = (missed.max() / shortest.norm()).item()
     fine = [step / 20 * LENGTHS[-1] for step in range(21)]
     return Verdict(
-        predicted="end of descent - projection of its start = 0",
+        quantity="largest relative distance, end to projection of x_0",
         measured=wrong,
+        relation="≤",
         bound=BOUND,
-        holds=wrong <= BOUND,
         picture=Picture(
             title="Gradient descent from zero finds the shortest solution",
             x_label="length of the start ‖x₀‖ / ‖A⁺b‖",

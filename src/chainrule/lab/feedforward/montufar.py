@@ -1,12 +1,14 @@
-"""Claim: a deep ReLU network folds the plane, and meets R(m) ⌊m/n⌋^{n(L-1)} regions (J 2.5).
+"""Claim: a deep ReLU network that folds the plane has R(m) ⌊m/n⌋^{n(L-1)} linear regions (J 2.5).
 
     fold(x) = p x - 2 (p x - 1)₊ + 2 (p x - 2)₊ - …     p = ⌊m/n⌋ ReLUs: [0, 1] onto itself p times
     R(m, L) ≥ R(m) pⁿ⁽ᴸ⁻¹⁾                              theorem 2.9, for the best weights
 
-All layers but the last fold every coordinate of the unit square, so that pⁿ⁽ᴸ⁻¹⁾ small squares see
-the same picture; the last layer cuts it by m lines in general position, tangents of a circle.
-Measured: regions counted exactly on the unit square over the formula, the smallest ratio for
-n = 2, widths 4 and 6 and up to `units` units. Bound: 1, by the theorem, which speaks of all of ℝⁿ.
+All layers but the last fold every coordinate of the unit square, so that pⁿ⁽ᴸ⁻¹⁾ small squares are
+mapped onto the same picture; the last layer cuts it by m lines in general position, tangents of a
+circle.
+Measured: regions counted exactly on the unit square divided by the formula; the smallest ratio for
+n = 2, widths 4 and 6 and up to `units` units.
+Bound: 1, by the theorem, which covers all of ℝⁿ.
 Random weights come nowhere near. Montúfar et al. (2014), NeurIPS.
 """
 
@@ -24,7 +26,11 @@ WIDTHS = (4, 6)
 
 
 def check(units: int = 18, seed: int = 0) -> Verdict:
-    """The folding network; the seed is that of the random ones beside it."""
+    """The folding network; the seed draws the random networks beside it.
+
+    Args:
+        units: Largest number of hidden units in all layers together.
+    """
     return verdict(folding, units, seed)
 
 
@@ -43,13 +49,13 @@ def verdict(build: Callable[[int, int, int], MLP], units: int, seed: int) -> Ver
     x = {m: [float(m * L) for L in depths[m]] for m in WIDTHS}
     one_layer = [float(n) for n in range(WIDTHS[0], max(units, WIDTHS[-1]) + 1)]
     return Verdict(
-        predicted="regions / (R(m) ⌊m/n⌋^{n(L-1)}) ≥ 1",
+        quantity="smallest regions / (R(m) ⌊m/n⌋^{n(L-1)})",
         measured=min(ratios),
+        relation="≥",
         bound=1.0,
-        holds=min(ratios) >= 1,
         picture=Picture(
-            title="Every folding layer multiplies the regions",
-            x_label="hidden units in all, m L",
+            title="Every folding layer multiplies the number of regions",
+            x_label="total hidden units, m L",
             y_label="linear regions on the unit square",
             curves={f"layers of {m}": (x[m], [float(f) for f in formula[m]]) for m in WIDTHS},
             points={
@@ -69,7 +75,7 @@ def verdict(build: Callable[[int, int, int], MLP], units: int, seed: int) -> Ver
 
 
 def regions(network: MLP) -> int:
-    """Those that meet the inside of the unit square."""
+    """Linear regions inside the unit square."""
     center = torch.full((2,), 0.5, dtype=torch.float64)
     return len(plane_regions(list(network.layers), center, torch.eye(2).double(), 0.5))  # type: ignore[arg-type]
 

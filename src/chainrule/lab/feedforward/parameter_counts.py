@@ -1,10 +1,11 @@
-"""Claim: a network d-M-1 has (d + 2) M parameters, 784-256-128-10 has 235,146 (L 10).
+"""Claim: a d-M-1 network has (d + 2) M parameters, 784-256-128-10 has 235,146 (L 10).
 
     (d + 1) M hidden weights and biases + M output weights = (d + 2) M            with b_0 = 0
     Σ_l (d_{l-1} + 1) d_l:      785 · 256 + 257 · 128 + 129 · 10 = 235,146
 
-Measured: the largest difference between the formulas and the numbers that a model of the library
-holds. Bound: exactly 0.
+Measured: the largest difference between the formulas and the number of parameters of the library's
+models.
+Bound: exactly 0; counts are whole numbers.
 """
 
 import torch
@@ -23,13 +24,13 @@ def check() -> Verdict:
 
 
 def broken() -> Verdict:
-    """With it, there is one more."""
+    """With the bias of the output there is one more."""
     return verdict(output_bias=True)
 
 
 @torch.random.fork_rng()
 def verdict(output_bias: bool) -> Verdict:
-    """Numbers held by models of many sizes."""
+    """Parameters of models of many sizes."""
     counted = {
         d: [held(MLP(d, [M], 1, initialization="zero", output_bias=output_bias)) for M in WIDTHS]
         for d in INPUTS
@@ -43,12 +44,12 @@ def verdict(output_bias: bool) -> Verdict:
     wrong = max(wrong, abs(digits - DIGITS))
     widths = [float(M) for M in WIDTHS]
     return Verdict(
-        predicted="(d + 2) M and 235,146",
+        quantity="|parameters counted - formula|",
         measured=float(wrong),
+        relation="=",
         bound=0.0,
-        holds=wrong == 0,
         picture=Picture(
-            title="A shallow network has d + 2 parameters for every hidden unit",
+            title="A shallow network has d + 2 parameters per hidden unit",
             x_label="hidden units M",
             y_label="parameters",
             curves={f"d = {d}": (widths, [(d + 2) * M for M in widths]) for d in INPUTS},

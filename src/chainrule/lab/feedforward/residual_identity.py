@@ -4,8 +4,9 @@
 
 The inequality needs |φ'| ≤ 1. With a projection, F[V, 0, 0](x) = Vx.
 Measured: for every activation, the largest |F[0, 0](x) - x| and |F[V, 0, 0](x) - Vx| over random
-inputs. Bound: 1e-14, the rounding of (x + φ(0)) - φ(0). It must also hold that a layer from n to m
-has a bias of m entries (J 2.2 prints b ∈ ℝⁿ), and that the inequality holds for growing weights.
+inputs.
+Bound: 1e-14, the rounding of (x + φ(0)) - φ(0). A layer from n to m must also have a bias of m
+entries (J 2.2 prints b ∈ ℝⁿ), and the inequality must hold for weights of all sizes.
 """
 
 import torch
@@ -22,12 +23,17 @@ DRAWN = ("relu", "tanh", "sigmoid")
 
 
 def check(width: int = 20, examples: int = 200, seed: int = 0) -> Verdict:
-    """The residual layer."""
+    """The residual layer.
+
+    Args:
+        width: Units of the layer.
+        examples: Random inputs.
+    """
     return verdict(width, examples, seed, plain=False)
 
 
 def broken() -> Verdict:
-    """The layer without its shortcut: zero weights forget the input."""
+    """The layer without its shortcut: zero weights lose the input."""
     return verdict(20, 200, 0, plain=True)
 
 
@@ -57,12 +63,13 @@ def verdict(width: int, examples: int, seed: int, plain: bool) -> Verdict:
                 within &= bool((change <= (1 + 1e-9) * (scale * (x @ W.T + b)).norm(dim=1)).all())
         moved[name] = changes
     return Verdict(
-        predicted="F[0, 0](x) - x = 0",
+        quantity="largest |F[0, 0](x) - x|",
         measured=worst,
+        relation="≤",
         bound=ROUNDING,
-        holds=worst <= ROUNDING and within and shapes,
+        conditions={"‖F(x) - x‖ ≤ ‖Wx + b‖": within, "the bias has m entries": shapes},
         picture=Picture(
-            title="A residual layer moves its input as far as its weights reach",
+            title="A residual layer moves its input by at most ‖Wx + b‖",
             x_label="size of the weights ‖Wx + b‖, mean over x",
             y_label="distance moved ‖F(x) - x‖, mean over x",
             points={name: (sizes, moved[name]) for name in DRAWN},
@@ -92,5 +99,5 @@ def zeroed(layer: ResidualLayer) -> ResidualLayer:
 
 
 def output(layer: ResidualLayer, x: Tensor, plain: bool) -> Tensor:
-    """F(x), or what is left of it without the shortcut."""
+    """F(x), or its activation without the shortcut."""
     return layer.activation(layer.linear(x)) if plain else layer(x)

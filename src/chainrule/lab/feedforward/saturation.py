@@ -5,8 +5,9 @@
 
 Measured: over z from -40 to 40, the largest violation of these three by the gradient of the loss
 with respect to w that autograd sends through the unit, divided by (∂ℓ/∂a) x.
-Bound: 1e-14, fifty roundings in double precision. ReLU is not bounded either, though A's figure 1.6
-says so: a(40) = 40. Its price are dead units: no gradient at all for z < 0.
+Bound: 1e-14, fifty roundings in double precision.
+ReLU is not bounded either, though A's figure 1.6 says so: a(40) = 40. Its price is dead units: no
+gradient at all for z < 0.
 """
 
 import torch
@@ -20,12 +21,16 @@ ROUNDING = 1e-14
 
 
 def check(points: int = 400) -> Verdict:
-    """The three units of the exercise."""
+    """The three units of the exercise.
+
+    Args:
+        points: Values of z on each side of zero.
+    """
     return verdict(points, never="relu")
 
 
 def broken() -> Verdict:
-    """Another unit in the place of the ReLU: tanh saturates too."""
+    """tanh instead of ReLU: it saturates too."""
     return verdict(400, never="tanh")
 
 
@@ -44,14 +49,14 @@ def verdict(points: int, never: str) -> Verdict:
     near, x = (z.abs() < 8).nonzero()[:, 0], torch.linspace(-8, 8, 161, dtype=torch.float64)
     few = near[:: max(len(near) // 33, 1)]
     return Verdict(
-        predicted="0, σ(z)σ(-z) and 1{z > 0}",
+        quantity="largest |φ'(z) by autograd - formula|",
         measured=worst,
+        relation="≤",
         bound=ROUNDING,
-        holds=worst <= ROUNDING,
         picture=Picture(
-            title="Only the ReLU lets the whole gradient through, on one side",
+            title="Only the ReLU passes the whole gradient, on one side",
             x_label="input of the unit, z",
-            y_label="share of the gradient that passes, φ'(z)",
+            y_label="factor on the gradient, φ'(z)",
             curves={
                 "step": (x.tolist(), [0.0] * len(x)),
                 "sigmoid": (x.tolist(), (x.sigmoid() * (-x).sigmoid()).tolist()),

@@ -3,7 +3,8 @@
     tanh(z) = 2 σ(2z) - 1      ⇒      vᵀ tanh(Wx + b) + c  =  (2v)ᵀ σ(2Wx + 2b) + c - Σ_i v_i
 
 Measured: the largest difference between random tanh networks and the sigmoid networks built from
-their weights, relative to Σ|v_i|. Bound: 1e-14, fifty roundings in double precision.
+their weights, relative to Σ|v_i|.
+Bound: 1e-14, fifty roundings in double precision.
 """
 
 import torch
@@ -17,12 +18,18 @@ ROUNDING = 1e-14
 
 
 def check(networks: int = 20, width: int = 30, points: int = 200, seed: int = 0) -> Verdict:
-    """Inner weights doubled."""
+    """Inner weights doubled.
+
+    Args:
+        networks: Random networks.
+        width: Hidden units.
+        points: Inputs at which both are compared.
+    """
     return verdict(networks, width, points, seed, factor=2.0)
 
 
 def broken() -> Verdict:
-    """Inner weights as they were."""
+    """Inner weights not doubled."""
     return verdict(2, 30, 200, 0, factor=1.0)
 
 
@@ -41,10 +48,10 @@ def verdict(networks: int, width: int, points: int, seed: int, factor: float) ->
     z = torch.linspace(-4, 4, 81, dtype=torch.float64)
     few = z[::5]
     return Verdict(
-        predicted="tanh network - sigmoid network = 0",
+        quantity="largest |tanh network - sigmoid network| / Σ|v_i|",
         measured=worst,
+        relation="≤",
         bound=ROUNDING,
-        holds=worst <= ROUNDING,
         picture=Picture(
             title="tanh is the sigmoid, stretched and shifted",
             x_label="z",

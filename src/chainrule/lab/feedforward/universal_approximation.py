@@ -1,13 +1,14 @@
-"""Claim: with more units a network of one hidden layer comes as near as one likes (J 2.4, J 2.5).
+"""Claim: one hidden layer approximates as closely as desired, given enough units (J 2.4, J 2.5).
 
     sigmoids, g = f(0) + Σ_i (f(x_i) - f(x_{i-1})) σ((x - c_i) / τ):     |f - g| ≤ 1.01 Lip(f) / m
     ReLUs,    g = f through m + 1 knots:                                 |f - g| ≤ max |f''| / 8m²
 
-c_i lies halfway between the knots x_{i-1} and x_i of [0, 1], and τ = 1/20m: m soft stairs, of which
-one alone is half climbed. Measured: the largest error on 2001 places over its bound, for up to
-`width` units. Bound: 1; the first inequality sums the tails of the stairs, the second is that of
-interpolation. J's theorem 2.5 asks for a φ that is not a polynomial. Cybenko (1989); Leshno et al.
-(1993).
+c_i lies halfway between the knots x_{i-1} and x_i of [0, 1], and τ = 1/20m: m smooth steps, of
+which at most one is in transition at any x.
+Measured: the largest error at 2001 points divided by its bound, for up to `width` units.
+Bound: 1; the first inequality sums the tails of the steps, the second is that of linear
+interpolation.
+J's theorem 2.5 asks for a φ that is not a polynomial. Cybenko (1989); Leshno et al. (1993).
 """
 
 import math
@@ -24,12 +25,16 @@ CURVATURE = (2 * math.pi) ** 2 + 0.5 * (6 * math.pi) ** 2
 
 
 def check(width: int = 512) -> Verdict:
-    """Sigmoids and ReLUs."""
+    """Sigmoids and ReLUs.
+
+    Args:
+        width: Hidden units of the widest networks.
+    """
     return verdict(width, activation="sigmoid")
 
 
 def broken() -> Verdict:
-    """A polynomial in the place of the sigmoid: the identity."""
+    """A polynomial instead of the sigmoid: the identity."""
     return verdict(32, activation="identity")
 
 
@@ -45,10 +50,10 @@ def verdict(width: int, activation: str) -> Verdict:
     )
     x = [float(m) for m in widths]
     return Verdict(
-        predicted="largest error / bound ≤ 1",
+        quantity="largest error / its bound",
         measured=worst,
+        relation="≤",
         bound=1.0,
-        holds=worst <= 1,
         picture=Picture(
             title="The largest error goes to zero as units are added",
             x_label="hidden units m",

@@ -1,10 +1,11 @@
 """Claim: m hyperplanes in general position cut ℝⁿ into Σ_{i≤n} C(m, i) regions (J 2.5).
 
-    R(m) = Σ_{i=0}^{min(n, m)} C(m, i)  ≤  2ᵐ            general position; else fewer
+    R(m) = Σ_{i=0}^{min(n, m)} C(m, i)  ≤  2ᵐ            general position; otherwise fewer
 
-Measured: the largest difference between R(m) and the regions of a ReLU layer with random weights,
-found one by one by linear programs, for n = 1 … `dimensions` and m = 1, 3, … `units`.
-Bound: exactly 0; Gaussian weights are in general position with probability 1. Zaslavsky (1975).
+Measured: the largest difference between R(m) and the number of regions of a ReLU layer with random
+weights, found one by one by linear programs, for n = 1 … `dimensions` and m = 1, 3, … `units`.
+Bound: exactly 0; Gaussian weights are in general position with probability 1.
+Zaslavsky (1975).
 """
 
 import torch
@@ -14,12 +15,17 @@ from chainrule.nn.regions import layer_regions, zaslavsky
 
 
 def check(dimensions: int = 3, units: int = 7, seed: int = 0) -> Verdict:
-    """Hyperplanes anywhere."""
+    """Hyperplanes in general position.
+
+    Args:
+        dimensions: Largest input dimension n.
+        units: Largest number of units m.
+    """
     return verdict(dimensions, units, seed, offset=1.0)
 
 
 def broken() -> Verdict:
-    """All through the origin."""
+    """All hyperplanes pass through the origin."""
     return verdict(2, 5, 0, offset=0.0)
 
 
@@ -37,10 +43,10 @@ def verdict(dimensions: int, units: int, seed: int, offset: float) -> Verdict:
     )
     m_axis = [float(m) for m in sizes]
     return Verdict(
-        predicted="counted - Σ_{i≤n} C(m, i) = 0",
+        quantity="|regions counted - Σ_{i≤n} C(m, i)|",
         measured=float(worst),
+        relation="=",
         bound=0.0,
-        holds=worst == 0,
         picture=Picture(
             title="A layer of ReLUs has far fewer regions than on-off patterns",
             x_label="units of the layer, m",

@@ -1,10 +1,11 @@
-"""Claim: a graph's coupling matrix never lengthens a vector: its norm is 1 (J 7.4).
+"""Claim: a graph's normalized adjacency Ā never lengthens a vector: its norm is 1 (J 7.4).
 
     Ā = D̄^{-1/2} (A + I) D̄^{-1/2},   xᵀ(I - Ā)x = Σ_{edges} (x_m/√d̄_m - x_n/√d̄_n)² ≥ 0
 
-Measured: over random graphs of four laws, the largest singular value of Ā, and the length of
-Ā u - u for u = D̄^{1/2} 1 / ‖·‖; how far the first passes 1 and the second 0.
-Bound: 1e-12, rounding in double precision. -1 is no eigenvalue, since every node has a loop.
+Measured: over random graphs of four kinds, the largest excess of a singular value of Ā over 1, and
+of ‖Ā u - u‖ over 0 for u = D̄^{1/2} 1 / ‖·‖.
+Bound: 1e-12, rounding in double precision. -1 must not be an eigenvalue, since every node has a
+loop.
 Kipf and Welling (2017).
 """
 
@@ -23,12 +24,16 @@ ROUNDING = 1e-12
 
 
 def check(graphs: int = 40, seed: int = 0) -> Verdict:
-    """Both sides divided by the root of the degree."""
+    """Both sides divided by the square root of the degree.
+
+    Args:
+        graphs: Random graphs.
+    """
     return verdict(lambda graph: normalized_adjacency(graph).dense(), graphs, seed)
 
 
 def broken() -> Verdict:
-    """Rows divided by the degree: averages, which may lengthen."""
+    """Rows divided by the degree: averages, which can lengthen a vector."""
 
     def averages(graph: Graph) -> Tensor:
         joined = normalized_adjacency(graph).dense() > 0
@@ -54,13 +59,14 @@ def verdict(matrix: Callable[[Graph], Tensor], graphs: int, seed: int) -> Verdic
         least = min(least, eigenvalues[-1].item())
         spectra[CLASSES[kind]] = eigenvalues
     return Verdict(
-        predicted="‖Ā‖₂ = 1",
+        quantity="largest ‖Ā‖₂ - 1 and ‖Ā u - u‖",
         measured=worst,
+        relation="≤",
         bound=ROUNDING,
-        holds=worst <= ROUNDING and least > -1,
+        conditions={"-1 is not an eigenvalue": least > -1},
         picture=Picture(
-            title="Layer after layer, no signal on a graph grows",
-            x_label="rank of the eigenvalue, from the largest (0) to the least (1)",
+            title="No signal on a graph grows, however many layers there are",
+            x_label="rank of the eigenvalue, from the largest (0) to the smallest (1)",
             y_label="eigenvalue of Ā",
             points={
                 name: (torch.linspace(0, 1, len(spectrum)).tolist(), spectrum.tolist())
@@ -68,5 +74,5 @@ def verdict(matrix: Callable[[Graph], Tensor], graphs: int, seed: int) -> Verdic
             },
             bounds={"1": ([0.0, 1.0], [1.0, 1.0]), "-1": ([0.0, 1.0], [-1.0, -1.0])},
         ),
-        details={"least eigenvalue": least, "graphs": float(graphs)},
+        details={"smallest eigenvalue": least, "graphs": float(graphs)},
     )

@@ -1,11 +1,11 @@
-"""Claim: a few critical points decide PointNet's answer; all others may be left out (J 7.3).
+"""Claim: a few critical points determine PointNet's output; the others can be removed (J 7.3).
 
     g_c(x) = max_p h_c(x_p) = h_c(x_{p(c)})      ⇒      g(x) = g({x_{p(1)}, …, x_{p(C)}})
 
-Measured: the largest change of the global features when all points are left out that attain no
-maximum, neither in the T-nets nor in the end, over clouds on solids, in double precision. Bound:
-1e-12: a maximum over fewer points is the same number, but products of matrices may round
-differently by row. It must also hold that fewer are critical than there are.
+Measured: the largest relative change of the global features when all points are removed that attain
+no maximum, neither in the T-nets nor at the end, over clouds on solids, in double precision.
+Bound: 1e-12: a maximum over fewer points is the same number, but matrix products may round
+differently by row. Not all points may be critical.
 Qi et al. (2017), theorem 2.
 """
 
@@ -21,12 +21,17 @@ SHARES = (1.0, 0.8, 0.6, 0.4, 0.2, 0.1, 0.05)
 
 
 def check(points: int = 512, features: int = 32, seed: int = 0) -> Verdict:
-    """The critical points stay."""
+    """All critical points are kept.
+
+    Args:
+        points: Points per cloud.
+        features: Global features C.
+    """
     return verdict(points, features, seed, spared=0)
 
 
 def broken() -> Verdict:
-    """One critical point goes too."""
+    """One critical point is removed too."""
     return verdict(512, 32, 0, spared=1)
 
 
@@ -50,17 +55,18 @@ def verdict(points: int, features: int, seed: int, spared: int) -> Verdict:
     share = critical.double().mean(1).max().item()
     percent = [100 * s for s in SHARES]
     return Verdict(
-        predicted="change of g without the other points = 0",
+        quantity="largest relative change of the global features",
         measured=worst,
+        relation="≤",
         bound=ROUNDING,
-        holds=worst <= ROUNDING and share < 1,
+        conditions={"not all points are critical": share < 1},
         picture=Picture(
-            title="Most points may go: the critical ones hold the cloud",
+            title="Most points can be removed; the critical ones determine the features",
             x_label="points kept, %",
-            y_label="change of the global features, relative",
+            y_label="relative change of the global features",
             points={
-                "left out by chance": (percent, torch.tensor(random).mean(0).tolist()),
-                "critical points go last": (percent, torch.tensor(last).mean(0).tolist()),
+                "removed at random": (percent, torch.tensor(random).mean(0).tolist()),
+                "critical points removed last": (percent, torch.tensor(last).mean(0).tolist()),
             },
             marks={"critical points": 100 * share},
         ),

@@ -1,11 +1,13 @@
-"""Claim: a graph filter of order K touches the nodes within K edges, and no other (J 7.5).
+"""Claim: a graph filter of order K reaches exactly the nodes within K edges (J 7.5).
 
     (Lᴷ)_mn = 0 if distance(m, n) > K,      (Lᴷ)_mn = (-1)ᴷ Σ_paths Π 1/√(d d') ≠ 0 if it is K
 
-Measured: for every node of random graphs of four laws an impulse is filtered by α_0 + … + α_K Lᴷ,
-K = 0 … `order`; the largest difference between the distance of the farthest node that answers and
-K, as far as the graph reaches. Bound: exactly 0: what is too far enters no sum, and at distance K
-only shortest paths do, all with one sign. Defferrard et al. (2016).
+Measured: for every node of random graphs of four kinds, an impulse is filtered by α_0 + … + α_K Lᴷ,
+K = 0 … `order`; the largest difference between K and the distance of the farthest node with a
+nonzero output, as far as the graph extends.
+Bound: exactly 0: more distant nodes enter no sum, and at distance K only shortest paths contribute,
+all with the same sign.
+Defferrard et al. (2016).
 """
 
 from collections.abc import Callable
@@ -25,12 +27,17 @@ Response = Callable[[Graph, int], Tensor]
 
 
 def check(graphs: int = 8, order: int = 6, seed: int = 0) -> Verdict:
-    """Polynomials."""
+    """Polynomials.
+
+    Args:
+        graphs: Random graphs.
+        order: Largest order K.
+    """
     return verdict(polynomial, graphs, order, seed)
 
 
 def broken() -> Verdict:
-    """A gain that is no polynomial: e^{-Kλ}, which spreads at once."""
+    """A filter that is no polynomial: e^{-Kλ}, which reaches every node at once."""
 
     def heat(graph: Graph, K: int) -> Tensor:
         basis = fourier_basis(normalized_laplacian(graph))
@@ -40,7 +47,7 @@ def broken() -> Verdict:
 
 
 def verdict(response: Response, graphs: int, order: int, seed: int) -> Verdict:
-    """How far an impulse is heard."""
+    """How far an impulse reaches."""
     generator, worst = np.random.default_rng(seed), 0.0
     for number in range(graphs):
         edges = drawn(number % len(CLASSES), generator).edge_index
@@ -54,14 +61,14 @@ def verdict(response: Response, graphs: int, order: int, seed: int) -> Verdict:
     d = distances(ring)[:, 0]
     shown = {K: response(ring, K)[:, 0].abs() for K in (1, 3, 6)}
     return Verdict(
-        predicted="farthest node that answers: K edges away",
+        quantity="|distance reached - K|, edges",
         measured=worst,
+        relation="=",
         bound=0.0,
-        holds=worst == 0,
         picture=Picture(
-            title="A filter of order K is heard K edges away, and no farther",
+            title="A filter of order K reaches K edges and no farther",
             x_label="distance from the impulse on a ring, edges",
-            y_label="size of the answer",
+            y_label="size of the output",
             points={
                 f"K = {K}": (d[:13].tolist(), found[:13].tolist()) for K, found in shown.items()
             },
@@ -84,6 +91,6 @@ def impulses(edges: Tensor, both: bool = False) -> Graph:
 
 
 def distances(graph: Graph) -> Tensor:
-    """Edges between any two nodes; ∞ between parts that are not joined."""
+    """Edges between any two nodes; ∞ between nodes that are not connected."""
     found = networkx.floyd_warshall_numpy(to_networkx(graph))
     return torch.from_numpy(np.asarray(found))

@@ -1,11 +1,13 @@
-"""Claim: graph networks are equivariant: renamed nodes, renamed outputs (J 7.4).
+"""Claim: graph networks are equivariant: permuted nodes give permuted outputs (J 7.4).
 
     f(PX, P A Pᵀ) = P f(X, A)        for every permutation P of the nodes
 
-Measured: the largest difference of the two sides over random orders of the karate club's members,
-for convolution, attention, message passing, Chebyshev and spectral filters, in double precision.
-Bound: 1e-9; sums in another order round differently, and eigenvectors come with errors of 1e-14
-divided by the distance of the eigenvalues. J prints f(X, A) = P f(PX, P A Pᵀ), which asks P² = I.
+Measured: the largest difference between the two sides over random permutations of the karate club's
+members, for convolution, attention, message passing, Chebyshev and spectral filters, in double
+precision.
+Bound: 1e-9; sums in another order round differently, and eigenvectors have errors of 1e-14 divided
+by the distance between eigenvalues.
+J prints f(X, A) = P f(PX, P A Pᵀ), which requires P² = I.
 """
 
 from collections.abc import Callable
@@ -31,13 +33,17 @@ NETWORKS: dict[str, Callable[[], nn.Module]] = {
 }
 
 
-def check(orders: int = 5, seed: int = 0) -> Verdict:
-    """f(PX, PAPᵀ) = P f(X, A)."""
-    return verdict(orders, seed, as_printed=False)
+def check(permutations: int = 5, seed: int = 0) -> Verdict:
+    """f(PX, PAPᵀ) = P f(X, A).
+
+    Args:
+        permutations: Random permutations for each network.
+    """
+    return verdict(permutations, seed, as_printed=False)
 
 
 def broken() -> Verdict:
-    """f(X, A) = P f(PX, PAPᵀ)."""
+    """f(X, A) = P f(PX, PAPᵀ), as printed."""
     return verdict(5, 0, as_printed=True)
 
 
@@ -64,14 +70,14 @@ def verdict(orders: int, seed: int, as_printed: bool) -> Verdict:
     x_axis, right, printed = (h.flatten().tolist() for h in shown)
     ends = [min(x_axis), max(x_axis)]
     return Verdict(
-        predicted="f(PX, PAPᵀ) - P f(X, A) = 0",
+        quantity="largest |f(PX, PAPᵀ) - P f(X, A)|",
         measured=largest,
+        relation="≤",
         bound=ROUNDING,
-        holds=largest <= ROUNDING,
         picture=Picture(
-            title="Rename the nodes, and only the names of the answers change",
+            title="Permuting the nodes only permutes the outputs",
             x_label="output of a node, f(X, A)",
-            y_label="its output after renaming and back",
+            y_label="its output after permuting and back",
             points={
                 "P f(PX, PAPᵀ), as printed": (x_axis, printed),
                 "Pᵀ f(PX, PAPᵀ)": (x_axis, right),

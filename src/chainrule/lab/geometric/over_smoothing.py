@@ -3,10 +3,11 @@
     d(H) = ‖H - u uᵀ H‖,  u ∝ D̄^{1/2} 1:     d(φ(Ā H W)) ≤ σ₁(W) λ₂ d(H),     λ₂ = 1 - gap
     H_l = Ā^l X from the slowest start X = c u + u_2:     d(H_l) = λ₂^l d(X)
 
-λ₂ is the second largest |eigenvalue| of Ā: u spans what no layer can tell apart. Measured: in graph
-networks of many layers, the largest |d(H_l) / λ₂^l d(X) - 1| from the slowest start with W = I,
-where the ReLU does nothing, and the largest d(H_l) / λ₂^l d(X) - 1 from random X ≥ 0 with random
-orthogonal W and ReLUs. Bound: 1e-8: rounding of 1e-16 a layer against λ₂^l ≥ 1e-5.
+λ₂ is the second largest |eigenvalue| of Ā; u spans the signals that no layer changes.
+Measured: in deep graph networks, the largest |d(H_l) / λ₂^l d(X) - 1| from the slowest start with W
+= I, where the ReLU has no effect, and the largest d(H_l) / λ₂^l d(X) - 1 from random X ≥ 0 with
+random orthogonal W and ReLUs.
+Bound: 1e-8: rounding of 1e-16 per layer against λ₂^l ≥ 1e-5.
 Oono and Suzuki (2020); Chen et al. (2020).
 """
 
@@ -28,13 +29,17 @@ GRAPHS = {
 }
 
 
-def check(layers: int = 30, seed: int = 0) -> Verdict:
-    """Weights that neither stretch nor shrink."""
-    return verdict(layers, seed, stretch=1.0)
+def check(num_layers: int = 30, seed: int = 0) -> Verdict:
+    """Weights of norm 1.
+
+    Args:
+        num_layers: Layers of the network.
+    """
+    return verdict(num_layers, seed, stretch=1.0)
 
 
 def broken() -> Verdict:
-    """Weights that stretch by a fifth."""
+    """Weights of norm 1.2."""
     return verdict(30, 0, stretch=1.2)
 
 
@@ -64,14 +69,14 @@ def verdict(layers: int, seed: int, stretch: float) -> Verdict:
             points[label] = (depth[2::4].tolist(), (slow * rate**depth)[2::4].tolist())
             gaps[f"gap of {name}"] = 1 - rate
     return Verdict(
-        predicted="d(H_l) / d(X) = λ₂^l from the slowest start, ≤ from any",
+        quantity="largest d(H_l) / (λ₂^l d(X)) - 1",
         measured=worst,
+        relation="≤",
         bound=BOUND,
-        holds=worst <= BOUND,
         picture=Picture(
-            title="Depth makes all nodes alike, the faster the wider the gap",
+            title="Depth makes all nodes alike, faster the wider the spectral gap",
             x_label="layers",
-            y_label="distance from smooth, relative",
+            y_label="relative distance from smooth",
             curves=curves,
             points=points,
             log="y",

@@ -1,12 +1,12 @@
-"""Claim: the order of its points does not matter to PointNet (J 7.3).
+"""Claim: PointNet does not depend on the order of its points (J 7.3).
 
     class    f(Px) = f(x)               segmentation    f(Px) = P f(x)
 
 Measured: the largest change of the logits over random orders of clouds on solids, and of the
-segmentation's logits from those of the same points before, in double precision, with T-nets that
-turn the clouds. Bound: 1e-12: a maximum is exact, but products of matrices may round differently
-by row. A recurrent network that reads the points in order stands beside it in the picture.
-Qi et al. (2017).
+segmentation's logits of the same points, in double precision, with T-nets that are not the
+identity.
+Bound: 1e-12: a maximum is exact, but matrix products may round differently by row.
+The picture compares a recurrent network that reads the points in order. Qi et al. (2017).
 """
 
 import torch
@@ -24,7 +24,12 @@ CLASSES = 4
 
 
 def check(points: int = 64, features: int = 128, seed: int = 0) -> Verdict:
-    """PointNet."""
+    """PointNet.
+
+    Args:
+        points: Points per cloud.
+        features: Global features.
+    """
     return verdict(points, features, seed, in_order=False)
 
 
@@ -50,13 +55,13 @@ def verdict(points: int, features: int, seed: int, in_order: bool) -> Verdict:
     worst = max(*by_class, *by_part)
     n = [float(number) for number in moved]
     return Verdict(
-        predicted="f(Px) - f(x) = 0, and f(Px) - P f(x) = 0 by points",
+        quantity="largest change of a logit",
         measured=worst,
+        relation="≤",
         bound=ROUNDING,
-        holds=worst <= ROUNDING,
         picture=Picture(
-            title="A cloud is the same cloud in any order",
-            x_label="points moved to another place in the list",
+            title="PointNet ignores the order of the points",
+            x_label="points moved to another position in the list",
             y_label="largest change of a logit",
             points={
                 "recurrent network": (n, changes(reader, x, orders)),
@@ -72,7 +77,7 @@ def verdict(points: int, features: int, seed: int, in_order: bool) -> Verdict:
 
 
 def reordered(points: int, number: int) -> Tensor:
-    """An order that moves so many of the points, in a circle."""
+    """An order that moves `number` points in a cycle."""
     order, chosen = torch.arange(points), torch.randperm(points)[:number]
     order[chosen] = chosen.roll(1)
     return order

@@ -3,9 +3,9 @@
     Σ_k α_k Lᵏ x = U (Σ_k α_k Λᵏ) Uᵀ x,       L = U Λ Uᵀ
 
 Measured: the largest difference between powers of the sparse Laplacian and the product in the
-Fourier basis, over random graphs of four laws, signals and coefficients of up to 8 terms, for L_sym
-and in Chebyshev's basis for L̃, relative to the largest entry; double precision. Bound: 1e-10:
-eigenvalues up to 2 to the 7th power, times the rounding of a basis of 40 vectors.
+Fourier basis, over random graphs of four kinds, signals and coefficients of up to 8 terms, for
+L_sym and in Chebyshev's basis for L̃, relative to the largest entry; double precision.
+Bound: 1e-10: eigenvalues up to 2 to the 7th power, times the rounding of a basis of 40 vectors.
 Defferrard et al. (2016), Shuman et al. (2013).
 """
 
@@ -34,12 +34,17 @@ SHOWN = torch.tensor([0.2, 3.0, -3.6, 1.1], dtype=torch.float64)  # a band in th
 
 
 def check(graphs: int = 20, terms: int = 8, seed: int = 0) -> Verdict:
-    """The frequencies of the Laplacian that is multiplied."""
+    """The eigenvectors of the Laplacian whose powers are taken.
+
+    Args:
+        graphs: Random graphs.
+        terms: Coefficients of the polynomial.
+    """
     return verdict(graphs, terms, seed, normalized_laplacian)
 
 
 def broken() -> Verdict:
-    """The frequencies of D - A for powers of I - D^{-1/2} A D^{-1/2}."""
+    """The eigenvectors of D - A for powers of I - D^{-1/2} A D^{-1/2}."""
     return verdict(20, 8, 0, laplacian)
 
 
@@ -70,10 +75,10 @@ def verdict(
     seen = (x_hat * y_hat).sum(1) / x_hat.square().sum(1)
     fine = torch.linspace(0, 2, 81, dtype=torch.float64)
     return Verdict(
-        predicted="powers - eigenvectors = 0",
+        quantity="largest relative difference, powers - eigenvectors",
         measured=worst,
+        relation="≤",
         bound=ROUNDING,
-        holds=worst <= ROUNDING,
         picture=Picture(
             title="Three products with a sparse matrix filter every frequency of a graph",
             x_label="frequency λ",

@@ -1,11 +1,12 @@
-"""Claim: after k layers a node knows what is k edges away, and nothing beyond (J 7.4).
+"""Claim: after k layers a node depends on exactly the nodes within k edges (J 7.4).
 
     ∂h_m^{(k)}/∂x_n = 0 if distance(m, n) > k;    so L layers are needed for a graph of diameter L
 
 Measured: one node of a grid is changed, and the outputs of graph convolution, graph attention and
-message passing with 1 … `layers` layers are compared, in double precision: how many nodes changed
-that are farther than k, or did not change though they are not. Bound: exactly 0. What is out of
-reach enters no sum; what is within does with random weights, except with probability 0.
+message passing with 1 … `num_layers` layers are compared, in double precision: the number of nodes
+that changed although they are farther than k, or did not although they are not.
+Bound: exactly 0. Nodes out of reach enter no sum; nodes within reach do, with random weights that
+cancel with probability 0.
 """
 
 from collections.abc import Callable
@@ -29,9 +30,14 @@ NETWORKS: dict[str, Callable[[int], nn.Module]] = {
 }
 
 
-def check(side: int = 9, layers: int = 8, seed: int = 0) -> Verdict:
-    """A grid."""
-    return verdict(side, layers, seed, shortcut=False)
+def check(side: int = 9, num_layers: int = 8, seed: int = 0) -> Verdict:
+    """A grid.
+
+    Args:
+        side: Nodes along one side of the grid.
+        num_layers: Layers of the deepest networks.
+    """
+    return verdict(side, num_layers, seed, shortcut=False)
 
 
 def broken() -> Verdict:
@@ -41,7 +47,7 @@ def broken() -> Verdict:
 
 @torch.no_grad()
 def verdict(side: int, layers: int, seed: int, shortcut: bool) -> Verdict:
-    """Nodes that change by layers, and nodes within reach."""
+    """Nodes that change, by number of layers, and nodes within reach."""
     grid = networkx.convert_node_labels_to_integers(networkx.grid_2d_graph(side, side))
     lengths = networkx.single_source_shortest_path_length(grid, 0)
     distance = torch.tensor([lengths[m] for m in grid])
@@ -64,14 +70,14 @@ def verdict(side: int, layers: int, seed: int, shortcut: bool) -> Verdict:
             beside = 0.1 * len(changed) - 0.1  # so that no marker hides another
             changed[name] = [k + beside for k in depths], [float(found.sum()) for found in reached]
     return Verdict(
-        predicted="nodes that change = nodes within k edges",
+        quantity="nodes wrongly changed or unchanged",
         measured=float(wrong),
+        relation="=",
         bound=0.0,
-        holds=wrong == 0,
         picture=Picture(
-            title="News travels one edge a layer",
+            title="A change travels one edge per layer",
             x_label="layers k",
-            y_label="nodes that notice a change in the corner",
+            y_label="nodes affected by a change in the corner",
             curves={"nodes within k edges": within(distance, depths)},
             points=changed,
         ),
@@ -85,7 +91,7 @@ def within(distance: Tensor, depths: list[int]) -> tuple[list[float], list[float
 
 
 def differences(network: nn.Module, x: Tensor, other: Tensor, edges: Tensor) -> Tensor:
-    """Which nodes have another output."""
+    """True for nodes whose output changes."""
     nodes = torch.arange(len(x))
     one, two = (OnGraph(network, Graph(known, edges))(nodes) for known in (x, other))
     return (one != two).any(1)

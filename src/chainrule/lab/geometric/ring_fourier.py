@@ -2,10 +2,11 @@
 
     L e_k = λ_k e_k,   e_k(m) = exp(2πi km/n) / √n,   λ_k = 2 - 2 cos(2πk/n) = 4 sin²(πk/n)
 
-Measured: on rings of many lengths, the largest difference between the library's frequencies and the
-sorted λ_k, and between the energy of random signals in each eigenspace, by the graph's basis and by
-the FFT, relative to the whole. Bound: 1e-10, rounding of an eigendecomposition in double precision.
-k and n - k share a frequency, so the real basis is that of cosines and sines in some rotation.
+Measured: on rings of several lengths, the largest difference between the library's frequencies and
+the sorted λ_k, and between the energies of random signals in each eigenspace by the graph's basis
+and by the FFT, relative to the total.
+Bound: 1e-10, rounding of an eigendecomposition in double precision.
+k and n - k share a frequency, so the real basis consists of cosines and sines up to rotation.
 Shuman et al. (2013).
 """
 
@@ -23,12 +24,16 @@ SHOWN = 24
 
 
 def check(signals: int = 20, seed: int = 0) -> Verdict:
-    """Closed rings."""
+    """Closed rings.
+
+    Args:
+        signals: Random signals on each ring.
+    """
     return verdict(signals, seed, closed=True)
 
 
 def broken() -> Verdict:
-    """A ring with one edge cut: a path, whose transform is that of cosines."""
+    """A ring with one edge cut: a path, whose transform is the cosine transform."""
     return verdict(20, 0, closed=False)
 
 
@@ -50,12 +55,12 @@ def verdict(signals: int, seed: int, closed: bool) -> Verdict:
     number = torch.arange(SHOWN).minimum(SHOWN - torch.arange(SHOWN))
     fine = torch.linspace(0, SHOWN / 2, 100, dtype=torch.float64)
     return Verdict(
-        predicted="λ_k = 2 - 2 cos(2πk/n), and energies as by FFT",
+        quantity="largest |λ - formula|, |energy - FFT|",
         measured=worst,
+        relation="≤",
         bound=ROUNDING,
-        holds=worst <= ROUNDING,
         picture=Picture(
-            title=f"The frequencies of a ring of {SHOWN} nodes are Fourier's",
+            title=f"The frequencies of a ring of {SHOWN} nodes are those of the DFT",
             x_label="waves around the ring, k",
             y_label="eigenvalue of the Laplacian",
             curves={"2 - 2 cos(2πk/n)": (fine.tolist(), formula(fine, SHOWN).tolist())},

@@ -1,11 +1,12 @@
-"""Claim: with an answer for each element, Deep Sets are equivariant: f(PX) = P f(X) (J 7.1, J 7.2).
+"""Claim: Deep Sets with an output per element are equivariant: f(PX) = P f(X) (J 7.1, J 7.2).
 
     f(X)_m = ρ(x_m, Σ_k φ(x_k))    ⇒    f(PX) = P f(X)   and so   P f(PX) = P² f(X)
 
 Measured: the largest entry of f(PX) - P f(X) over all permutations of M elements, for sum, mean and
-maximum, in double precision. Bound: 1e-12; sums in another order round differently.
-J prints f(X) = P f(PX). By the above that holds for a P with P² = I only: not for an exchange in a
-circle of three, as the picture shows. Zaheer et al. (2017).
+maximum, in double precision.
+Bound: 1e-12; sums in another order round differently.
+J prints f(X) = P f(PX). By the above this holds only if P² = I: not for a cycle of three, as the
+picture shows. Zaheer et al. (2017).
 """
 
 from itertools import permutations
@@ -22,12 +23,16 @@ ROUNDING = 1e-12
 
 
 def check(size: int = 5, seed: int = 0) -> Verdict:
-    """f(PX) = P f(X)."""
+    """f(PX) = P f(X).
+
+    Args:
+        size: Elements M of the set.
+    """
     return verdict(size, seed, as_printed=False)
 
 
 def broken() -> Verdict:
-    """f(X) = P f(PX)."""
+    """f(X) = P f(PX), as printed."""
     return verdict(5, 0, as_printed=True)
 
 
@@ -51,14 +56,14 @@ def verdict(size: int, seed: int, as_printed: bool) -> Verdict:
     worst = (printed if as_printed else right).max().item()
     period = torch.tensor([float(order_of(p)) for p in P])
     return Verdict(
-        predicted="f(PX) - P f(X) = 0",
+        quantity="largest |f(PX) - P f(X)|",
         measured=worst,
+        relation="≤",
         bound=ROUNDING,
-        holds=worst <= ROUNDING,
         picture=Picture(
-            title="Equivariant: f(PX) = P f(X) for all P, f(X) = P f(PX) if P² = I",
+            title="Equivariant: f(PX) = P f(X) for all P, f(X) = P f(PX) only if P² = I",
             x_label="least r with Pʳ = I",
-            y_label="largest difference of the two sides",
+            y_label="largest difference between the two sides",
             points={
                 "f(PX) and P f(X)": ((period - 0.08).tolist(), right.clamp_min(1e-17).tolist()),
                 "f(X) and P f(PX), as printed": (
@@ -69,7 +74,10 @@ def verdict(size: int, seed: int, as_printed: bool) -> Verdict:
             bounds={"rounding": ([1.0, float(period.max())], [ROUNDING] * 2)},
             log="y",
         ),
-        details={"permutations": float(len(P)), "worst of the printed form": printed.max().item()},
+        details={
+            "permutations": float(len(P)),
+            "largest difference, as printed": printed.max().item(),
+        },
     )
 
 

@@ -1,11 +1,12 @@
-"""Claim: Deep Sets do not see the order of a set: f(PX) = f(X) for every P (J 7.1, J 7.2).
+"""Claim: Deep Sets ignore the order of a set: f(PX) = f(X) for every P (J 7.1, J 7.2).
 
     f(x_1, …, x_M) = ρ(Σ_m φ(x_m)) = ρ(Σ_m φ(x_πm))
 
 Measured: the largest change of the outputs over random orders of random sets, for sum, mean and
-maximum, in double precision, and when the empty places of a set hold something else. Bound: 1e-12;
-sums in another order round differently. An MLP that reads the elements one after the other, beside
-it in the picture, takes each order for a new set. Zaheer et al. (2017).
+maximum, in double precision, and when the padding of a set is filled with other values.
+Bound: 1e-12; sums in another order round differently.
+The picture compares an MLP that reads the elements one after the other: to it each order is a new
+set. Zaheer et al. (2017).
 """
 
 from collections.abc import Callable
@@ -23,12 +24,17 @@ Function = Callable[[Tensor, Tensor], Tensor]
 
 
 def check(sets: int = 60, size: int = 12, seed: int = 0) -> Verdict:
-    """Sum, mean and maximum."""
+    """Sum, mean and maximum.
+
+    Args:
+        sets: Random sets.
+        size: Largest number of elements.
+    """
     return verdict(deep_sets, sets, size, seed)
 
 
 def broken() -> Verdict:
-    """The elements in a row, read by an MLP."""
+    """An MLP that reads the concatenated elements."""
     return verdict(in_a_row, 60, 12, 0)
 
 
@@ -52,12 +58,12 @@ def verdict(make: Callable[[str, int], Function], sets: int, size: int, seed: in
     shown = {"MLP, elements in a row": reader, "Deep Sets, mean": functions["mean"]}
     points = {name: (standard(f(x, mask)), standard(f(*shuffled))) for name, f in shown.items()}
     return Verdict(
-        predicted="f(PX) - f(X) = 0",
+        quantity="largest |f(PX) - f(X)|",
         measured=worst,
+        relation="≤",
         bound=ROUNDING,
-        holds=worst <= ROUNDING,
         picture=Picture(
-            title="A set has no order: shuffled, it gives the same answer",
+            title="A shuffled set gives the same output",
             x_label="f(X), in standard deviations",
             y_label="f(PX), in standard deviations",
             points=points,
@@ -73,7 +79,7 @@ def deep_sets(pool: str, size: int) -> Function:
 
 
 def in_a_row(pool: str, size: int) -> Function:
-    """An MLP of the elements one after the other, zeros in empty places."""
+    """An MLP of the elements one after the other, zeros for padding."""
     network = MLP(3 * size, [32], 1).double()
     return lambda x, mask: network((x * mask[..., None]).flatten(1))
 

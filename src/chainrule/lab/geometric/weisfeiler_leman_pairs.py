@@ -1,13 +1,14 @@
-"""Claim: graphs that color refinement cannot tell apart, no message passing can (J 7.4).
+"""Claim: message passing cannot distinguish graphs that color refinement cannot (J 7.4).
 
     c_{t+1}(m) = new color of (c_t(m), {{c_t(n) : n ~ m}}):   same colors ⇒ same f(G) = Σ_m h_m
 
 Measured: the largest relative difference of f(G) and f(H) over pairs that are not isomorphic but
 have the same colors, for graph convolution, attention, message passing and the graph classifier
-with random weights, in double precision; features are the degrees. Bound: 1e-10, sums in another
-order. Pairs with different colors must be told apart by all four, by more than 1e-6, and the
-library's 1-WL test must say which pair is which. Morris et al. (2019), Xu et al. (2019).
-J's sentence that the test decides isomorphism is not so: these pairs show it.
+with random weights, in double precision; the features are the degrees.
+Bound: 1e-10, sums in another order. All four must distinguish pairs with different colors by more
+than 1e-6, and the library's 1-WL test must classify every pair correctly.
+J says that the test decides isomorphism; these pairs show that it does not. Morris et al. (2019),
+Xu et al. (2019).
 """
 
 from collections.abc import Callable
@@ -35,13 +36,18 @@ WRITTEN_AT = (
 )
 
 
-def check(layers: int = 3, width: int = 16, seed: int = 0) -> Verdict:
-    """Nodes know their degree."""
-    return verdict(layers, width, seed, named=False)
+def check(num_layers: int = 3, width: int = 16, seed: int = 0) -> Verdict:
+    """The features are the degrees.
+
+    Args:
+        num_layers: Layers of the networks.
+        width: Units per layer.
+    """
+    return verdict(num_layers, width, seed, named=False)
 
 
 def broken() -> Verdict:
-    """Every node has a random number of its own, which the colors leave out."""
+    """Every node has a random feature that the colors leave out."""
     return verdict(3, 16, 0, named=True)
 
 
@@ -70,12 +76,16 @@ def compared(networks: dict[str, Callable[[Graph], Tensor]], named: bool) -> Ver
     least = min(min(values[ALIKE:]) for values in found.values())
     numbers = torch.arange(1.0, len(PAIRS) + 1)
     return Verdict(
-        predicted="same colors: difference 0; other colors: > 0",
+        quantity="largest relative |f(G) - f(H)|, same colors",
         measured=most,
+        relation="≤",
         bound=ROUNDING,
-        holds=right and most <= ROUNDING and least >= VISIBLE,
+        conditions={
+            "the 1-WL test classifies every pair": right,
+            "different colors are distinguished": least >= VISIBLE,
+        },
         picture=Picture(
-            title="What color refinement cannot tell apart, no message passing can",
+            title="Message passing cannot distinguish what color refinement cannot",
             x_label="pair of graphs",
             y_label="relative difference of the outputs",
             points={
@@ -88,7 +98,7 @@ def compared(networks: dict[str, Callable[[Graph], Tensor]], named: bool) -> Ver
             },
             log="y",
         ),
-        details={"least difference where the colors differ": least},
+        details={"smallest difference where the colors differ": least},
     )
 
 

@@ -19,7 +19,7 @@ def clouds(number: int, points: int, seed: int) -> Tensor:
 
 @torch.no_grad()
 def turning(model: nn.Module) -> nn.Module:
-    """In double precision and ready for evaluation; a fresh T-net would be the identity."""
+    """In double precision and evaluation mode; a new T-net would be the identity."""
     for part in model.modules():
         if isinstance(part, TNet):
             part.output.weight.normal_(std=0.02)

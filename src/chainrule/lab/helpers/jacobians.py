@@ -9,7 +9,7 @@ from chainrule.models.recurrent.elman import Elman
 def network(
     largest: float, kind: str, activation: str, units: int, generator: torch.Generator
 ) -> Elman:
-    """U orthogonal or Gaussian but for its scale, σ₁(U) as given; every unit has its own input."""
+    """U orthogonal or Gaussian, scaled to σ₁(U) = `largest`; every unit has its own input."""
     with torch.random.fork_rng(devices=[]):
         layer = Elman(units, units, activation).double()
     U = torch.randn(units, units, dtype=torch.float64, generator=generator)

@@ -1,4 +1,4 @@
-"""Gradients of mini-batches by the engine, for the claims about them."""
+"""Gradients of mini-batches as the training loop computes them."""
 
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ from chainrule.training.trainer import NetworkTrainer, prepare
 
 
 class Problem(NamedTuple):
-    """A small network before its first step of training, in double precision."""
+    """A small network and its training problem, in double precision."""
 
     trainer: NetworkTrainer
     train: Rows
@@ -36,7 +36,7 @@ class Problem(NamedTuple):
 
 
 def problem(first: int, second: int, seed: int, class_weights: str = "none") -> Problem:
-    """Two half circles with that many examples of each class, before the first step."""
+    """Two moons with that many examples of each class, before the first step."""
     points, labels = sample(max(20, 2 * first, 2 * second), 0.3, seed)
     rows = torch.cat([(labels == 0).nonzero()[:first, 0], (labels == 1).nonzero()[:second, 0]])
     with torch.random.fork_rng():

@@ -6,14 +6,14 @@ CYCLE, PATH = networkx.cycle_graph, networkx.path_graph
 
 
 def joined(*graphs: networkx.Graph, edges: tuple[tuple[int, int], ...] = ()) -> networkx.Graph:
-    """Side by side, nodes numbered on, with these edges added."""
+    """Disjoint union with consecutive node numbers, plus these edges."""
     found = networkx.disjoint_union_all(graphs)
     found.add_edges_from(edges)
     return found
 
 
 def torus(*steps: tuple[int, int]) -> networkx.Graph:
-    """16 places in a square without borders, joined to those these steps away."""
+    """A 4×4 torus; each node is joined to those these steps away."""
     pairs = [(a, b, a + i, b + j) for a in range(4) for b in range(4) for i, j in steps]
     return networkx.Graph([(4 * a + b, 4 * (c % 4) + d % 4) for a, b, c, d in pairs])
 

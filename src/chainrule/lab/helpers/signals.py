@@ -26,15 +26,15 @@ VARIANCES: dict[str, Callable[[int, int], float]] = {
     "uniform": lambda n, m: SIGMA**2,
 }
 DRAWN = ("kaiming", "xavier", "normal")
-WIDTHS = (192, 96) * 3 + (192,)  # they alternate, which tells n from m
+WIDTHS = (192, 96) * 3 + (192,)  # alternating, so that n and m differ
 LAYERS = [float(layer) for layer in range(len(WIDTHS))]
-ERRORS = 8.0  # standard errors, which one mean of these skewed values passes once in 10⁷ seeds
+ERRORS = 8.0  # standard errors, which one mean of these skewed values exceeds for one seed in 10⁷
 
 
 def mean_squares(
     signals: Callable[[MLP], Sequence[Tensor]], networks: int, seed: int
 ) -> dict[str, Tensor]:
-    """v_0, v_1, … of every initialization, over networks that follow from the seed."""
+    """v_0, v_1, … of every initialization, over random networks."""
     found = {}
     with torch.random.fork_rng([]):
         torch.manual_seed(seed)
@@ -79,5 +79,5 @@ def distance(
 
 
 def by_layer(found: Mapping[str, Tensor]) -> dict[str, tuple[list[float], list[float]]]:
-    """Three of them as series."""
+    """The series of three initializations."""
     return {name: (LAYERS, found[name].tolist()) for name in DRAWN}

@@ -18,7 +18,7 @@ from chainrule.learning import losses
 
 
 class Smooth(NamedTuple):
-    """A function with ‖∇²h‖₂ ≤ L and values of at least 0, and a place to start from."""
+    """A function with ‖∇²h‖₂ ≤ L and h ≥ 0, and a starting point."""
 
     h: Function
     start: Tensor
@@ -26,7 +26,7 @@ class Smooth(NamedTuple):
 
 
 def sigmoid_unit(generator: torch.Generator, examples: int = 50, inputs: int = 4) -> Smooth:
-    """Random labels and a start that is far off, where the loss is flat."""
+    """Random labels, and a distant start where the loss is flat."""
     x = torch.randn(examples, inputs, dtype=torch.float64, generator=generator)
     y = torch.randint(0, 2, (examples,), generator=generator).double()
     start = 3 * torch.randn(inputs, dtype=torch.float64, generator=generator)
@@ -35,7 +35,7 @@ def sigmoid_unit(generator: torch.Generator, examples: int = 50, inputs: int = 4
 
 
 def huber(start: float, bend: float) -> Smooth:
-    """A valley with straight walls: the gradient is δ until |θ| ≤ δ."""
+    """The gradient has size δ = `bend` until |θ| ≤ δ."""
     zero = torch.zeros((), dtype=torch.float64)
     begin = torch.tensor(start, dtype=torch.float64)
     return Smooth(lambda theta: huber_loss(theta, zero, delta=bend), begin, 1.0)

@@ -1,12 +1,13 @@
-"""Claim: a graph with a cycle is refused, a recurrence is accepted once unrolled (A 1.3.7).
+"""Claim: a computation graph must be acyclic; a recurrence becomes so once unrolled (A 1.3.7).
 
     accepted  =  no directed cycle:   a_n = Σ_{k≥1} (-1)^{k+1} C(n, k) 2^{k(n-k)} a_{n-k},   a_0 = 1
     z = φ(U z + V x)   a cycle          z_t = φ(U z_{t-1} + V x_t),  t = 1 … T   none
 
-Measured: wrong answers of the library's graph. All 2^{n(n-1)} graphs of n = 1 … `nodes` nodes are
-offered, of which it must take as many as there are without a cycle; so must it take the unrolled
-Elman network of 1 … `steps` steps, and refuse the one whose state is argument and result at once.
-Bound: exactly 0, these are counts. a_n: Robinson (1973).
+Measured: wrong decisions of the library's graph class. It is given all 2^{n(n-1)} graphs of n = 1 …
+`nodes` nodes and must accept as many as have no cycle. It must also accept the unrolled Elman
+network of 1 … `steps` steps, and refuse the one whose state is both argument and result.
+Bound: exactly 0; these are counts.
+a_n: Robinson (1973).
 """
 
 from collections.abc import Callable, Sequence
@@ -24,12 +25,17 @@ NODE = Node("node", "any", torch.zeros(()))
 
 
 def check(nodes: int = 4, steps: int = 6) -> Verdict:
-    """Graphs as the library makes them."""
+    """The library's graph class.
+
+    Args:
+        nodes: Largest number of nodes.
+        steps: Largest number of unrolled steps.
+    """
     return verdict(accepted, nodes, steps)
 
 
 def broken() -> Verdict:
-    """Only edges from a node to itself are refused, longer ways around are not."""
+    """Only edges from a node to itself are refused; longer cycles are not."""
     return verdict(lambda n, edges: all(a != b for a, b in edges), 3, 2)
 
 
@@ -43,18 +49,18 @@ def verdict(takes: Callable[[int, Sequence[Edge]], bool], nodes: int, steps: int
     more = range(1, nodes + 3)
     fine = list(map(float, more))
     return Verdict(
-        predicted="as many accepted as have no cycle; unrolled yes, folded no",
+        quantity="graphs wrongly accepted or refused",
         measured=float(wrong),
+        relation="=",
         bound=0.0,
-        holds=wrong == 0,
         picture=Picture(
-            title="Of all directed graphs, fewer and fewer are computation graphs",
+            title="A vanishing fraction of directed graphs are computation graphs",
             x_label="nodes n",
-            y_label="share that is accepted",
+            y_label="fraction accepted",
             curves={
                 "without a cycle, a_n / 2ⁿ⁽ⁿ⁻¹⁾": (fine, [acyclic(n) / graphs(n) for n in more])
             },
-            points={"accepted of all": (list(map(float, sizes)), shares)},
+            points={"accepted": (list(map(float, sizes)), shares)},
             log="y",
         ),
         details={"graphs tried": float(sum(map(graphs, sizes)))},
@@ -83,7 +89,7 @@ def every_graph(n: int) -> list[list[Edge]]:
 
 
 def accepted(n: int, edges: Sequence[Edge]) -> bool:
-    """Whether the library takes it for a computation graph."""
+    """Whether the library accepts it as a computation graph."""
     try:
         Graph([NODE] * n, edges)
     except InputError:
@@ -92,7 +98,7 @@ def accepted(n: int, edges: Sequence[Edge]) -> bool:
 
 
 def unrolled(T: int) -> tuple[int, Sequence[Edge]]:
-    """The graph of z_T, as it is traced while an Elman network's equation runs T times."""
+    """The traced graph of an Elman network that runs T steps."""
     with torch.random.fork_rng():
         torch.manual_seed(0)
         cell, x, z_0 = Elman(2, 3), torch.randn(T, 1, 2), torch.zeros(1, 3)

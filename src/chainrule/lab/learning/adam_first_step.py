@@ -4,10 +4,10 @@
     m̂ = m/(1 - β₁ᵗ),  v̂ = v/(1 - β₂ᵗ)     ⇒     t = 1, or g constant:  step = η g/(|g| + ε)
 
 Measured: the steps of the library's `adam` under constant gradients of size 10⁻⁴ … 10⁴ and either
-sign, the largest relative difference from the formula. Bound: 1e-10, rounding: a step is the
-difference of two positions up to `steps` times as long. J 3.3 and A 1.3.10 print no correction,
-by which the first step would be η (1 - β₁)/√(1 - β₂) = 3.16 η; J has no η, and A multiplies by the
-gradient once more. Kingma and Ba (2015).
+sign; the largest relative difference from the formula.
+Bound: 1e-10, rounding: a step is the difference of two positions up to `steps` times as long.
+J 3.3 and A 1.3.10 print no bias correction, without which the first step would be η (1 - β₁)/√(1 -
+β₂) = 3.16 η; J has no η, and A multiplies by the gradient once more. Kingma and Ba (2015).
 """
 
 import torch
@@ -22,12 +22,16 @@ SIZES = torch.logspace(-4, 4, 9, dtype=torch.float64)
 
 
 def check(steps: int = 200) -> Verdict:
-    """m̂ and v̂."""
+    """The corrected averages m̂ and v̂.
+
+    Args:
+        steps: Steps of the optimizer.
+    """
     return verdict(steps, corrected=True)
 
 
 def broken() -> Verdict:
-    """m and v, as printed."""
+    """m and v without correction, as printed."""
     return verdict(200, corrected=False)
 
 
@@ -43,12 +47,12 @@ def verdict(steps: int, corrected: bool) -> Verdict:
     number = t.tolist()
     shown = [k for k in (0, 1, 2, 4, 6, 9, 14, 19, 29, 49, 69, 99, 149, 199) if k < steps]
     return Verdict(
-        predicted="step = η g/(|g| + ε), from the first on",
+        quantity="largest |step / (η g/(|g| + ε)) - 1|",
         measured=worst,
+        relation="≤",
         bound=BOUND,
-        holds=worst <= BOUND,
         picture=Picture(
-            title="Bias correction: under a steady gradient all of Adam's steps are η",
+            title="With bias correction, all of Adam's steps under a constant gradient are η",
             x_label="step t",
             y_label="length of the step in units of η",
             curves={"predicted": (number, expected[:, 0].tolist())},

@@ -4,8 +4,8 @@
 
 Measured: the largest difference over random networks of 1 to 10 layers, all activations and the
 squared, sigmoid and softmax outputs, relative to the largest entry of each gradient.
-Bound: 1e-12. Both sides add the same few hundred products of double precision in other orders;
-each product errs by 1.1e-16 relative to its size, and cancellation costs at most three digits.
+Bound: 1e-12. Both sides add the same few hundred products in double precision in different orders;
+each product has a relative error of 1.1e-16, and cancellation costs at most three digits.
 """
 
 from collections.abc import Callable
@@ -32,12 +32,17 @@ OUTPUTS = ("squared", "sigmoid", "softmax")
 
 
 def check(width: int = 16, batch: int = 32, seed: int = 0) -> Verdict:
-    """Every depth, activation and output once."""
+    """Every depth, activation and output once.
+
+    Args:
+        width: Units of the hidden layers.
+        batch: Examples.
+    """
     return verdict(gradients, width, batch, seed)
 
 
 def broken() -> Verdict:
-    """The recursion without φ': right for linear networks only."""
+    """The recursion without φ', which is right for linear networks only."""
 
     def without_derivative(
         layers: list[Layer], x: Tensor, delta: Tensor, activation: str
@@ -64,10 +69,10 @@ def verdict(recursion: Callable[..., list[Layer]], width: int, batch: int, seed:
     ]
     depths = list(map(float, DEPTHS))
     return Verdict(
-        predicted=f"relative difference ≤ {BOUND:g}",
+        quantity="largest relative difference from autograd",
         measured=max(worst),
+        relation="≤",
         bound=BOUND,
-        holds=max(worst) <= BOUND,
         picture=Picture(
             title="Backpropagation by hand equals autograd",
             x_label="layers",
@@ -106,7 +111,7 @@ def difference(
 
 
 def random_layer(n: int, m: int, generator: torch.Generator) -> Layer:
-    """Weights of variance 1/n, wanting gradients."""
+    """Weights of variance 1/n that require gradients."""
     W = torch.randn(m, n, dtype=torch.float64, generator=generator) / n**0.5
     b = torch.randn(m, dtype=torch.float64, generator=generator)
     return Layer(W.requires_grad_(), b.requires_grad_())

@@ -1,14 +1,15 @@
-"""Claim: all gradients cost two forward passes at most, whatever the number of weights (L, J 3.1).
+"""Claim: all gradients together cost at most two forward passes (L, J 3.1).
 
     forward    h ↦ W h               n m multiply-adds per layer
     backward   δ ↦ Wᵀ δ and δ hᵀ     2 n m, but n m in the first layer, which passes nothing on
     backward / forward  =  2 - first layer / all layers  ≤  2
 
 Measured: multiply-adds, counted while models of the library run forward and backward; the largest
-ratio. Bound: 2, and for MLPs exactly the formula: counts do not round. Differences would cost a
-forward pass per weight. The notes' "cost independent of the number of parameters" holds of the
-ratio only (L "Backprop as Reverse-Mode Differentiation"). Baur and Strassen (1983): f and
-all its derivatives take at most 3 times the multiplications of f, for any f.
+ratio.
+Bound: 2; for MLPs the ratio must equal the formula exactly, since counts do not round.
+Finite differences would cost a forward pass per weight. "Cost independent of the number of
+parameters" (L "Backprop as Reverse-Mode Differentiation") is true of the ratio only. Baur and
+Strassen (1983): f and all its derivatives take at most 3 times the multiplications of f, for any f.
 """
 
 from collections.abc import Callable
@@ -16,9 +17,9 @@ from itertools import pairwise
 
 import torch
 from torch import Tensor, nn
-from torch.utils.flop_counter import FlopCounterMode
 
 from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.helpers.multiply_adds import torch_multiply_adds
 from chainrule.models.feedforward.mlp import MLP
 from chainrule.registry import find
 
@@ -28,17 +29,17 @@ Sweep = Callable[[nn.Module, Tensor], None]
 
 
 def check() -> Verdict:
-    """One backward sweep of autograd."""
+    """One backward pass of autograd."""
     return verdict(backward, HIDDEN, OTHERS)
 
 
 def broken() -> Verdict:
-    """One difference per weight."""
+    """One finite difference per weight."""
     return verdict(differences, HIDDEN[:2], ())
 
 
 def verdict(sweep: Sweep, hidden: tuple[tuple[int, ...], ...], others: tuple[str, ...]) -> Verdict:
-    """Costs in forward passes, dense networks of 10 inputs and outputs first."""
+    """Costs in forward passes; dense networks have 10 inputs and outputs."""
     with torch.random.fork_rng():
         torch.manual_seed(0)
         dense = [cost(sweep, MLP(10, widths, 10), torch.randn(2, 10)) for widths in hidden]
@@ -48,14 +49,15 @@ def verdict(sweep: Sweep, hidden: tuple[tuple[int, ...], ...], others: tuple[str
     weights = [number for number, _ in dense + rest]
     span = [min(weights), max(weights)]
     return Verdict(
-        predicted="backward / forward = 2 - first layer / all layers ≤ 2",
+        quantity="largest cost, backward / forward",
         measured=largest,
+        relation="≤",
         bound=2.0,
-        holds=largest <= 2 and off == 0,
+        conditions={"MLPs match 2 - first layer / all layers": off == 0},
         picture=Picture(
-            title="Two forward passes buy the whole gradient, however many the weights",
+            title="The whole gradient costs two forward passes, however many weights there are",
             x_label="number of weights",
-            y_label="cost of the gradient in forward passes",
+            y_label="cost of the gradient, in forward passes",
             points={
                 "MLPs": ([n for n, _ in dense], [ratio for _, ratio in dense]),
                 "other models": ([n for n, _ in rest], [ratio for _, ratio in rest]),
@@ -63,7 +65,7 @@ def verdict(sweep: Sweep, hidden: tuple[tuple[int, ...], ...], others: tuple[str
             bounds={"bound": (span, [2.0, 2.0]), "one difference per weight": (span, span)},
             log="xy",
         ),
-        details={"from the formula": off},
+        details={"difference from the formula": off},
     )
 
 
@@ -75,15 +77,9 @@ def formula(sizes: list[int]) -> float:
 
 def cost(sweep: Sweep, model: nn.Module, x: Tensor) -> tuple[float, float]:
     """Number of weights, and the sweep's multiply-adds per multiply-add of a forward pass."""
-    once = counted(lambda: model(x))
-    both = counted(lambda: sweep(model, x))
+    once = torch_multiply_adds(model, x)
+    both = torch_multiply_adds(lambda: sweep(model, x))
     return float(sum(p.numel() for p in model.parameters())), (both - once) / once
-
-
-def counted(compute: Callable[[], object]) -> int:
-    with FlopCounterMode(display=False) as counter:
-        compute()
-    return counter.get_total_flops() // 2
 
 
 def backward(model: nn.Module, x: Tensor) -> None:
@@ -92,7 +88,7 @@ def backward(model: nn.Module, x: Tensor) -> None:
 
 
 def differences(model: nn.Module, x: Tensor) -> None:
-    """Forward, then once more for every weight, moved a little."""
+    """Forward, then once more for every perturbed weight."""
     model(x)
     for p in model.parameters():
         for place in range(p.numel()):

@@ -1,11 +1,11 @@
-"""Claim: a mini-batch's variance is σ²/B with replacement, σ²/B (N - B)/(N - 1) without (L, J 3.4).
+"""Claim: a batch gradient's variance is σ²/B, times (N - B)/(N - 1) without replacement (L, J 3.4).
 
     E ‖g_B - ∇R̂‖²  =  σ²/B        or   σ²/B · (N - B)/(N - 1),         σ² = 1/N Σ_i ‖∇ℓ_i - ∇R̂‖²
 
 Measured: ‖g_B - ∇R̂‖² averaged over random batches of a network's gradients, drawn with replacement
-and as the first B of the engine's order of an epoch; the largest distance from the formulas in
-standard errors. Bound: Student's quantile that all sizes together pass once in 10⁷ seeds. By the
-second factor the whole data set, B = N, has no variance. Bottou, Curtis and Nocedal (2018).
+and as the first B of an epoch's order; the largest distance from the formulas, in standard errors.
+Bound: Student's quantile that all sizes together exceed for one seed in 10⁷.
+By the second factor the whole data set, B = N, has no variance. Bottou, Curtis and Nocedal (2018).
 """
 
 import torch
@@ -22,7 +22,12 @@ SIZES = (1, 2, 4, 8, 16, 32, 48)
 
 
 def check(examples: int = 60, batches: int = 2000, seed: int = 0) -> Verdict:
-    """Both formulas, each for its way to draw."""
+    """Each formula for its own way of drawing.
+
+    Args:
+        examples: Training examples N.
+        batches: Random batches of each size.
+    """
     return verdict(examples, batches, seed, finite=True)
 
 
@@ -35,7 +40,7 @@ def verdict(N: int, batches: int, seed: int, finite: bool) -> Verdict:
     """Mean squared distances from the full gradient by B."""
     if SIZES[-1] >= N or batches < 100:
         raise InputError(
-            f"expected --examples above {SIZES[-1]}, the largest batch, and --batches of at least "
+            f"examples must be above {SIZES[-1]}, the largest batch, and batches at least "
             f"100 for a standard error, got {N} and {batches}"
         )
     G = problem(N // 2, N - N // 2, seed).each()
@@ -59,14 +64,14 @@ def verdict(N: int, batches: int, seed: int, finite: bool) -> Verdict:
     bound = float(t.isf(LEVEL / 2 / len(SIZES) / 2, batches - 1))
     sizes, fine = list(map(float, SIZES)), list(map(float, range(1, N)))
     return Verdict(
-        predicted="σ²/B with replacement, σ²/B (N - B)/(N - 1) without",
+        quantity="largest |variance - formula|, standard errors",
         measured=worst,
+        relation="≤",
         bound=bound,
-        holds=worst <= bound,
         picture=Picture(
             title="The noise of a mini-batch falls like 1/B, and without replacement to 0",
             x_label=f"batch size B, of N = {N}",
-            y_label="variance of the gradient, per σ²",
+            y_label="variance of the gradient, in units of σ²",
             curves={name: (fine, [formula(name, B) / variance for B in fine]) for name in orders},
             points={
                 name: (sizes, [x.mean().item() / variance for x in columns])

@@ -1,13 +1,15 @@
-"""Claim: backpropagation gives what central differences approach as ε² (J 3.1, A 1.3.6).
+"""Claim: central differences approach the backpropagated gradient like ε² (J 3.1, A 1.3.6).
 
     (h(θ + ε v) - h(θ - ε v)) / 2ε  =  vᵀ∇h(θ) + ε²/6 h''' + rounding,     h''' along v, near θ
 
-Measured: along random directions v of the weights of tanh networks, for ε = 0.1 … 1e-8, how far
-central differences lie from vᵀ∇h of the δ-recursion, divided by what the formula allows; its
-largest value. Bound: 1. The formula allows ε²/6 max |h'''|, by Taylor's theorem with the maximum
-taken over 41 points of |s| ≤ 0.1 and 10 % added for those between, and 20 u h(θ) / ε for the
-rounding of h, a sum of twenty squares, u = 1.1e-16. At best ten of sixteen digits are right, for
-two evaluations per weight; backpropagation has them all. Rumelhart et al. (1986).
+Measured: along random directions v of the weights of tanh networks, for ε = 0.1 … 1e-8, the
+distance between central differences and vᵀ∇h of the δ-recursion, divided by what the formula
+allows; the largest value.
+Bound: 1. The formula allows ε²/6 max |h'''|, by Taylor's theorem with the maximum over 41 points of
+|s| ≤ 0.1 plus 10 % for the points between, and 20 u h(θ) / ε for the rounding of h, a sum of twenty
+squares, u = 1.1e-16.
+At best ten of sixteen digits are right, for two evaluations per weight; backpropagation has them
+all. Rumelhart et al. (1986).
 """
 
 import torch
@@ -26,7 +28,12 @@ ROUNDING = 1.1e-16
 
 
 def check(hidden: int = 8, directions: int = 20, seed: int = 0) -> Verdict:
-    """δ = f - y for the loss ½ ‖y - f‖²."""
+    """δ = f - y for the loss ½ ‖y - f‖².
+
+    Args:
+        hidden: Hidden units.
+        directions: Random directions v.
+    """
     return verdict(hidden, directions, seed, scale=1.0)
 
 
@@ -59,12 +66,12 @@ def verdict(hidden: int, directions: int, seed: int, scale: float) -> Verdict:
     worst = (distance / (taylor + rounding[:, None])).max().item()
     steps = STEPS.tolist()
     return Verdict(
-        predicted="distance ≤ ε²/6 max |h'''| + rounding",
+        quantity="largest distance / (ε²/6 max |h'''| + rounding)",
         measured=worst,
+        relation="≤",
         bound=1.0,
-        holds=worst <= 1,
         picture=Picture(
-            title="Differences come close to backpropagation, then drown in rounding",
+            title="Differences approach backpropagation until rounding takes over",
             x_label="step ε of the differences",
             y_label="distance from backpropagation",
             points={"largest of all directions": (steps, distance.max(1).values.tolist())},

@@ -4,9 +4,11 @@
     ⇒   θ_{t-1} - θ_t  =  η δ Σ_{k=0}^{t-1} βᵏ  =  η δ (1 - βᵗ)/(1 - β)
 
 Measured: the steps of the library's `momentum` for several β; the largest relative difference from
-the formula. Bound: 1e-10. A step is the difference of two positions of up to `steps` / (1 - β) of
-its first length, so that six of sixteen digits may cancel. J prints the sum from k = 1 to t - 1,
-which leaves out the gradient of the moment: its first step would be 0. Polyak (1964).
+the formula.
+Bound: 1e-10. A step is the difference of two positions up to `steps` / (1 - β) times its first
+length, so six of sixteen digits may cancel.
+J prints the sum from k = 1 to t - 1, which leaves out the current gradient: its first step would be
+0. Polyak (1964).
 """
 
 import torch
@@ -22,7 +24,11 @@ GRADIENT = 2.0
 
 
 def check(steps: int = 60) -> Verdict:
-    """The sum from k = 0."""
+    """The sum from k = 0.
+
+    Args:
+        steps: Steps of the optimizer.
+    """
     return verdict(steps, first=0)
 
 
@@ -40,12 +46,12 @@ def verdict(steps: int, first: int) -> Verdict:
     numbers = t.tolist()
     unit = RATE * GRADIENT
     return Verdict(
-        predicted="t-th step = η δ (1 - βᵗ)/(1 - β)",
+        quantity="largest |step / (η δ (1 - βᵗ)/(1 - β)) - 1|",
         measured=worst,
+        relation="≤",
         bound=BOUND,
-        holds=worst <= BOUND,
         picture=Picture(
-            title="A steady slope: momentum's steps grow to 1/(1 - β) times the plain one",
+            title="Under a constant gradient, momentum's steps grow to 1/(1 - β) plain steps",
             x_label="step t",
             y_label="length of the step in units of η δ",
             curves={f"β = {b}": (numbers, (expected[b] / unit).tolist()) for b in BETAS},

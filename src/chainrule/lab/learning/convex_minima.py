@@ -2,11 +2,12 @@
 
     h convex  and  h(θ*) ≤ h(θ) for all θ near θ*     ⇒     h(θ*) ≤ h(θ) for all θ
 
-Measured: where the library's gradient descent ends from random starts on least squares with an
-input given twice, so that the minima form a line: the largest distance of its loss from that of
-the solution by singular values. Bound: 1e-9. The gap falls by (1 - 1/κ)² in each of 500 steps of
-size 1/L, and κ, the ratio of the largest to the smallest positive eigenvalue, is below 20, which
-leaves 1e-20; rounding leaves 1e-14. The ends themselves lie far apart, see the details.
+Measured: the end points of the library's gradient descent from random starts on least squares with
+a duplicated input, so that the minima form a line; the largest distance of their loss from that of
+the solution by singular values.
+Bound: 1e-9. The gap falls by (1 - 1/κ)² in each of 500 steps of size 1/L, and κ, the ratio of the
+largest to the smallest positive eigenvalue, is below 20, which leaves 1e-20; rounding leaves 1e-14.
+The end points themselves lie far apart, as the details show.
 """
 
 import torch
@@ -24,17 +25,22 @@ SHOWN = 15
 
 
 def check(starts: int = 50, examples: int = 40, seed: int = 0) -> Verdict:
-    """f(x) = wᵀx, linear in the weights: a convex loss."""
+    """f(x) = wᵀx, linear in the weights: a convex loss.
+
+    Args:
+        starts: Random starts.
+        examples: Training examples.
+    """
     return verdict(starts, examples, seed, bend=0.0)
 
 
 def broken() -> Verdict:
-    """f(x) = wᵀx with every weight w bent to w + sin 3w: no longer convex."""
+    """Every weight w replaced by w + sin 3w, so that the loss is not convex."""
     return verdict(50, 40, 0, bend=1.0)
 
 
 def verdict(starts: int, examples: int, seed: int, bend: float) -> Verdict:
-    """Losses along the paths from all starts, and the least of all."""
+    """Losses along the paths from all starts, and the global minimum."""
     generator = torch.Generator().manual_seed(seed)
     x = torch.randn(examples, 3, dtype=torch.float64, generator=generator)
     x = torch.cat([x, x[:, :1]], 1)
@@ -54,12 +60,12 @@ def verdict(starts: int, examples: int, seed: int, bend: float) -> Verdict:
     worst = (values[-1] - lowest).abs().max().item()
     t = list(map(float, range(SHOWN)))
     return Verdict(
-        predicted="all ends have the loss of the global minimum",
+        quantity="largest |loss at the end - global minimum|",
         measured=worst,
+        relation="≤",
         bound=BOUND,
-        holds=worst <= BOUND,
         picture=Picture(
-            title="On a convex loss, every start ends as low as any",
+            title="On a convex loss, every start reaches the same minimum value",
             x_label="step",
             y_label="loss",
             points={

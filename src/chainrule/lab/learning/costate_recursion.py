@@ -1,12 +1,14 @@
-"""Claim: L's co-states give the gradients of any chain of layers, as autograd does (L, J 3.1).
+"""Claim: co-states give autograd's gradients for any chain of layers (L, J 3.1).
 
     x_{l+1} = g_l(x_l, W_l),    p_L = ∂ℓ/∂x_L
     p_l = [∂g_l/∂x_l]ᵀ p_{l+1},    ∂ℓ/∂W_l = [∂g_l/∂W_l]ᵀ p_{l+1}
 
-Measured: p_l and ∂ℓ/∂W_l of the library's recursion through 1 … `depth` layers, dense with tanh and
-x + W tanh x by turns, against autograd; the largest difference, relative to the largest entry.
-Bound: 1e-12: the same products of double precision in other orders, and at most three digits lost
-by cancellation. J's recursion lacks the ∂ of ∂h^{l+1}/∂h^l. LeCun (1988).
+Measured: p_l and ∂ℓ/∂W_l of the library's recursion through 1 … `num_layers` layers, alternating
+dense layers with tanh and x + W tanh x, against autograd; the largest difference, relative to the
+largest entry.
+Bound: 1e-12: the same products in double precision in different orders, and at most three digits
+lost by cancellation.
+J's recursion lacks the ∂ of ∂h^{l+1}/∂h^l. LeCun (1988).
 """
 
 from collections.abc import Callable
@@ -20,13 +22,18 @@ from chainrule.lab.claim import Picture, Verdict
 BOUND = 1e-12
 
 
-def check(width: int = 8, depth: int = 10, seed: int = 0) -> Verdict:
-    """Each layer's own vector-Jacobian product."""
-    return verdict(lambda block: block, width, depth, seed)
+def check(width: int = 8, num_layers: int = 10, seed: int = 0) -> Verdict:
+    """Each layer's own vector-Jacobian product.
+
+    Args:
+        width: Units of every layer.
+        num_layers: Layers of the deepest chain.
+    """
+    return verdict(lambda block: block, width, num_layers, seed)
 
 
 def broken() -> Verdict:
-    """A layer that sends p on unchanged, as if ∂g/∂x were the identity."""
+    """A layer that passes p on unchanged, as if ∂g/∂x were the identity."""
 
     def unchanged(block: Block) -> Block:
         return Block(block.g, lambda x, W, p: (p, block.pull(x, W, p)[1]))
@@ -41,15 +48,15 @@ def verdict(turn: Callable[[Block], Block], width: int, depth: int, seed: int) -
     worst = [difference(turn, width, layers, generator) for layers in depths]
     x = list(map(float, depths))
     return Verdict(
-        predicted=f"relative difference ≤ {BOUND:g}",
+        quantity="largest relative difference from autograd",
         measured=max(worst),
+        relation="≤",
         bound=BOUND,
-        holds=max(worst) <= BOUND,
         picture=Picture(
-            title="Co-states, swept back through any layers, are autograd's gradients",
+            title="Co-states, propagated backward through any layers, are autograd's gradients",
             x_label="layers",
             y_label="largest relative difference",
-            points={"dense and residual layers by turns": (x, [max(w, 1e-17) for w in worst])},
+            points={"alternating dense and residual layers": (x, [max(w, 1e-17) for w in worst])},
             bounds={"bound": (x, [BOUND] * len(x))},
             log="y",
         ),
@@ -75,6 +82,6 @@ def difference(
 
 
 def draw(shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
-    """Of variance 1/n, wanting a gradient."""
+    """Of variance 1/n, requiring a gradient."""
     t = torch.randn(shape, dtype=torch.float64, generator=generator) / shape[-1] ** 0.5
     return t.requires_grad_()

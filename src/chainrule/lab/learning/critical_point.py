@@ -3,9 +3,11 @@
     Σ_{t<T} ‖∇h(θ_t)‖² / 2L  ≤  h(θ⁰) - h*     ⇒     min_{t<T} ‖∇h(θ_t)‖²  ≤  2L (h(θ⁰) - h*) / T
 
 Measured: steps of the library's gradient descent until ‖∇h‖ ≤ ε, divided by the bound, on sigmoid
-units with squared loss, which are not convex, and in a valley whose walls have the slope ε, where
-half of them is needed; the largest ratio. Bound: 1, by the lemma whose proof J leaves open: add
-up the sufficient decreases. h* ≥ 0 stands for h*. Nesterov (2004), section 1.2.3.
+units with squared loss, which are not convex, and on a Huber function of slope ε, which needs half
+the bound; the largest ratio.
+Bound: 1, by the lemma whose proof J leaves open: add up the sufficient decreases. 0 ≤ h* is used
+for h*.
+Nesterov (2004), section 1.2.3.
 """
 
 import math
@@ -22,17 +24,21 @@ ALLOWED = (10, 30, 100, 300, 1000)  # steps; ε follows
 
 
 def check(units: int = 3, seed: int = 0) -> Verdict:
-    """The bound with ε²."""
+    """The bound with ε².
+
+    Args:
+        units: Random sigmoid units.
+    """
     return verdict(units, seed, power=2)
 
 
 def broken() -> Verdict:
-    """With ε, as if the gradient fell like 1/T."""
+    """The bound with ε, as if the gradient fell like 1/T."""
     return verdict(1, 0, power=1)
 
 
 def verdict(units: int, seed: int, power: int) -> Verdict:
-    """Steps that were needed by steps that are allowed."""
+    """Steps needed against steps allowed."""
     generator = torch.Generator().manual_seed(seed)
     valleys = [valley(math.sqrt(2 / steps)) for steps in ALLOWED]
     in_valleys = [needed(v, [A], power)[0] for v, A in zip(valleys, ALLOWED, strict=True)]
@@ -41,26 +47,26 @@ def verdict(units: int, seed: int, power: int) -> Verdict:
     worst = max(steps / allowed for allowed, steps in in_valleys + on_units)
     span = [float(ALLOWED[0]), float(ALLOWED[-1])]
     return Verdict(
-        predicted="steps ≤ 2L (h(θ⁰) - h*) / ε²",
+        quantity="largest steps / (2L (h(θ⁰) - h*) / ε²)",
         measured=worst,
+        relation="≤",
         bound=1.0,
-        holds=worst <= 1,
         picture=Picture(
-            title="A small gradient is found in time; straight valleys need half of it",
+            title="A small gradient is found within the bound; a linear slope needs half of it",
             x_label="steps allowed, 2L (h(θ⁰) - h*) / ε²",
             y_label="steps needed until ‖∇h‖ ≤ ε",
             points={
-                "straight valley": transposed(in_valleys),
+                "Huber function": transposed(in_valleys),
                 "sigmoid units": transposed([pair for pair in on_units if pair[1] > 0]),
             },
-            bounds={"all that are allowed": (span, span)},
+            bounds={"the bound": (span, span)},
             log="xy",
         ),
     )
 
 
 def valley(slope: float) -> Smooth:
-    """h(θ⁰) = 1 on a wall hardly steeper than the slope."""
+    """h(θ⁰) = 1, on a linear part slightly steeper than the slope."""
     bend = 1.001 * slope
     return huber(start=1 / bend + bend / 2, bend=bend)
 

@@ -4,9 +4,11 @@
 
 Measured: the distance from the minimum after T steps of the library's gradient descent on least
 squares with inputs of unequal scale, for ηL from 0.1 to 2.4, against the formula; the largest
-relative difference, and 1 where the distance along the steepest axis has grown below 2/L or
-shrunk above. L is the library's power iteration. Bound: 1e-8, rounding: distances stay above 1e-3
-of ‖θ*‖, L is right to 1e-12, and T factors of at most 1.4 each add a few 1e-16. Polyak (1963).
+relative difference, and 1 where the distance along the steepest axis has grown below 2/L or shrunk
+above. L comes from the library's power iteration.
+Bound: 1e-8, rounding: distances stay above 1e-3 of ‖θ*‖, L is right to 1e-12, and T factors of at
+most 1.4 each add a few 1e-16.
+Polyak (1963).
 """
 
 import torch
@@ -22,19 +24,24 @@ BOUND = 1e-8
 
 
 def check(steps: int = 40, inputs: int = 5, seed: int = 0) -> Verdict:
-    """The limit at 2/L."""
+    """The limit at 2/L.
+
+    Args:
+        steps: Steps T.
+        inputs: Input dimension, at least 2.
+    """
     return verdict(steps, inputs, seed, limit=2.0)
 
 
 def broken() -> Verdict:
-    """A limit at 1/L: safe, but not the limit."""
+    """A limit at 1/L, which is safe but not the limit."""
     return verdict(40, 5, 0, limit=1.0)
 
 
 def verdict(steps: int, inputs: int, seed: int, limit: float) -> Verdict:
     """Distances after T steps by the step size."""
     if inputs < 2:
-        raise InputError(f"--inputs must be at least 2, for two curvatures, got {inputs}")
+        raise InputError(f"inputs must be at least 2 for two curvatures, got {inputs}")
     generator = torch.Generator().manual_seed(seed)
     scales = torch.logspace(0, -1, inputs, dtype=torch.float64)
     x = scales * torch.randn(8 * inputs, inputs, dtype=torch.float64, generator=generator)
@@ -61,12 +68,12 @@ def verdict(steps: int, inputs: int, seed: int, limit: float) -> Verdict:
     ]
     fine = [step / 40 for step in range(4, 97)]
     return Verdict(
-        predicted="‖θ_T - θ*‖² = Σ (1 - ηλ)^{2T} c², growing above 2/L only",
+        quantity="largest relative |distance - formula|",
         measured=max(differences),
+        relation="≤",
         bound=BOUND,
-        holds=max(differences) <= BOUND,
         picture=Picture(
-            title="Descent turns into divergence at η = 2/L",
+            title="Gradient descent diverges above η = 2/L",
             x_label="step size in units of 1/L, ηL",
             y_label=f"distance from the minimum after {steps} steps",
             curves={"predicted": (fine, [formula(rate) for rate in fine])},

@@ -1,13 +1,14 @@
-"""Claim: a Jacobian takes a sweep per input forward, or a sweep per output backward (L, J 3.1).
+"""Claim: a Jacobian takes one forward sweep per input or one reverse sweep per output (L, J 3.1).
 
     J = ∂f/∂x ∈ ℝᵐˣⁿ     forward mode   J e_i,   i = 1 … n:     3 n passes
                          reverse mode   Jᵀ e_k,  k = 1 … m:     3 m + 1 passes
 
 Measured: multiply-adds of the library's tangents and co-states while they compute the Jacobian of
-networks with n + m = `total`, in forward passes; the largest distance from the formulas. A sweep
-is three passes, z with ḣ and Ẇ, or z with p and ∇W; reverse mode needs the states of all layers
-first. Bound: exactly 0 for the counts; both Jacobians agree to 1e-12 of their largest entry, which
-double precision keeps. A loss has m = 1 output and a million inputs, so networks learn in reverse
+networks with n + m = `total`, in forward passes; the largest distance from the formulas. A sweep is
+three passes, z with ḣ and Ẇ, or z with p and ∇W; reverse mode needs the states of all layers first.
+Bound: exactly 0 for the counts. Both Jacobians must agree to 1e-12 of their largest entry, rounding
+in double precision.
+A loss has m = 1 output and a million inputs, so networks are trained in reverse mode
 (L "Backprop as Reverse-Mode Differentiation"). Linnainmaa (1976).
 """
 
@@ -19,26 +20,31 @@ from torch import Tensor
 from chainrule.autodiff import Layer, costates, dense, forward, states, tangents
 from chainrule.errors import InputError
 from chainrule.lab.claim import Picture, Verdict
-from chainrule.lab.learning.backward_cost import counted
+from chainrule.lab.helpers.multiply_adds import torch_multiply_adds
 
 ROUNDING = 1e-12
 BLOCKS = [dense("tanh"), dense("tanh"), dense("identity")]
 
 
 def check(total: int = 32, hidden: int = 16, seed: int = 0) -> Verdict:
-    """Networks of 1, 4, 7 … inputs."""
+    """Networks of 1, 4, 7 … inputs.
+
+    Args:
+        total: Inputs plus outputs, at least 2.
+        hidden: Units of both hidden layers.
+    """
     return verdict(total, hidden, seed, swapped=False)
 
 
 def broken() -> Verdict:
-    """A backward sweep per input, a forward sweep per output."""
+    """A reverse sweep per input and a forward sweep per output."""
     return verdict(16, 8, 0, swapped=True)
 
 
 def verdict(total: int, hidden: int, seed: int, swapped: bool) -> Verdict:
     """Costs by the number of inputs against 3 n and 3 m + 1."""
     if total < 2:
-        raise InputError(f"--total must be at least 2, one input and one output, got {total}")
+        raise InputError(f"total must be at least 2, one input and one output, got {total}")
     generator = torch.Generator().manual_seed(seed)
     inputs = list(range(1, total, max(1, total // 10)))
     found = [costs(n, total - n, hidden, generator) for n in inputs]
@@ -50,12 +56,13 @@ def verdict(total: int, hidden: int, seed: int, swapped: bool) -> Verdict:
     apart = max(difference for _, _, difference in found)
     x = [float(n) for n in inputs]
     return Verdict(
-        predicted="forward 3 n, reverse 3 m + 1 passes",
+        quantity="|forward passes - (3 n or 3 m + 1)|",
         measured=off,
+        relation="=",
         bound=0.0,
-        holds=off == 0 and apart <= ROUNDING,
+        conditions={"both Jacobians agree": apart <= ROUNDING},
         picture=Picture(
-            title="Few inputs: forward mode. Few outputs, such as one loss: reverse mode",
+            title="Forward mode for few inputs, reverse mode for few outputs, such as one loss",
             x_label=f"inputs n of {total} inputs and outputs",
             y_label="cost of the Jacobian in forward passes",
             curves={
@@ -68,7 +75,7 @@ def verdict(total: int, hidden: int, seed: int, swapped: bool) -> Verdict:
             },
             marks={"n = m": total / 2},
         ),
-        details={"between the Jacobians": apart},
+        details={"difference of the Jacobians": apart},
     )
 
 
@@ -92,7 +99,7 @@ def costs(n: int, m: int, hidden: int, generator: torch.Generator) -> tuple[floa
         for e_k in torch.eye(m, dtype=x.dtype):
             rows.append(costates(BLOCKS, layers, seen, e_k[None]).p[0][0])
 
-    once = counted(lambda: forward(layers, x, "tanh"))
-    passes = counted(ahead) / once, counted(back) / once
+    once = torch_multiply_adds(lambda: forward(layers, x, "tanh"))
+    passes = torch_multiply_adds(ahead) / once, torch_multiply_adds(back) / once
     J = torch.stack(rows)
     return *passes, ((torch.stack(columns, 1) - J).abs().max() / J.abs().max()).item()

@@ -1,12 +1,13 @@
-"""Claim: a rate too small crawls, one too large never arrives, the best is 2/(L + μ) (A 1.3.8).
+"""Claim: small rates are slow, rates from 2/L on diverge, 2/(L + μ) is best (A 1.3.8).
 
     h(θ) = ½ Σ_i λ_i θ_i²,   μ = min λ_i,  L = max λ_i
     steps to 10⁻³ of the distance = log 10⁻³ / log max_i |1 - ηλ_i|,  rounded up; never for η ≥ 2/L
 
 Measured: steps of the library's optimizer `gd` until every |θ_i| is at most a thousandth of its
-start, for rates from 0.05/L to 2.05/L; the largest distance from the formula, up to `limit` steps.
-Bound: 1 step, as a power that lands on the threshold may round either way. The three pictures of
-A's figure 1.7 are the two arms and the valley of one curve. Polyak (1963).
+start, for rates from 0.05/L to 2.05/L; the largest difference from the formula, up to `max_steps`
+steps.
+Bound: 1 step; a power that lands on the threshold may round either way.
+The three panels of A's figure 1.7 are the two arms and the minimum of one curve. Polyak (1963).
 """
 
 import math
@@ -22,9 +23,14 @@ RATES = [0.05, 0.1, 0.2, 0.4, 0.7, 1.0, 1.3, 1.6, 1.75, 1.85, 1.92, 1.96, 1.98]
 TOO_LARGE = [2.02, 2.05]
 
 
-def check(condition: int = 4, limit: int = 1500) -> Verdict:
-    """Curvatures from L / `condition` to L."""
-    return verdict(float(condition), limit, sharpest=1.0)
+def check(condition: int = 4, max_steps: int = 1500) -> Verdict:
+    """Curvatures from L / `condition` to L.
+
+    Args:
+        condition: Condition number L/μ.
+        max_steps: Steps after which a run is given up.
+    """
+    return verdict(float(condition), max_steps, sharpest=1.0)
 
 
 def broken() -> Verdict:
@@ -42,12 +48,12 @@ def verdict(condition: float, limit: int, sharpest: float) -> Verdict:
     best = 2 / (1 + 1 / condition)
     fine = [0.05 + step / 100 for step in range(194)]
     return Verdict(
-        predicted="steps = log 10⁻³ / log max |1 - ηλ|, never from 2/L on",
+        quantity="largest |steps - formula|",
         measured=off,
+        relation="≤",
         bound=1.0,
-        holds=off <= 1,
         picture=Picture(
-            title="Too small a rate crawls, too large a rate never arrives",
+            title="Small rates are slow, large rates never converge",
             x_label="learning rate in units of 1/L, ηL",
             y_label="steps to a thousandth of the distance",
             curves={"predicted": (fine, [formula(curvatures, rate, limit) for rate in fine])},
@@ -67,7 +73,7 @@ def formula(curvatures: torch.Tensor, rate: float, limit: int) -> float:
 
 
 def steps(curvatures: torch.Tensor, rate: float, limit: int) -> float:
-    """How many the optimizer takes."""
+    """Steps that the optimizer takes."""
     theta = nn.Parameter(torch.ones_like(curvatures))
     descent = optimizer("gd", [theta], rate)
     for step in range(limit):

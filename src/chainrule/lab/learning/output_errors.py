@@ -1,4 +1,4 @@
-"""Claim: with its own loss, every output sends back prediction minus target (L exercise 10.3).
+"""Claim: with its matching loss, an output's error is prediction minus target (L exercise 10.3).
 
     identity, squared     p = f             ℓ = ½ ‖y - p‖²
     sigmoid, logistic     p = σ(f)          ℓ = -log p^y (1 - p)^{1-y}      ⇒   δ = ∂ℓ/∂f = p - y
@@ -7,8 +7,9 @@
 
 Measured: the exercise's gradients, summed over all points, of networks with one hidden layer,
 against autograd through the library's MLP and losses; the largest difference, relative to the
-largest entry of each gradient. Bound: 1e-12: double precision, of which cancellation costs at most
-three digits. Rumelhart, Hinton and Williams (1986).
+largest entry of each gradient.
+Bound: 1e-12, double precision, of which cancellation costs at most three digits.
+Rumelhart, Hinton and Williams (1986).
 """
 
 from collections.abc import Callable
@@ -30,12 +31,17 @@ PREDICTIONS: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 def check(hidden: int = 12, points: int = 50, seed: int = 0) -> Verdict:
-    """δ = p - y."""
+    """δ = p - y.
+
+    Args:
+        hidden: Hidden units.
+        points: Examples.
+    """
     return verdict(lambda p, y: p - y, hidden, points, seed)
 
 
 def broken() -> Verdict:
-    """The squared loss's factor p (1 - p), which the logarithm of the right loss cancels."""
+    """The squared loss's factor p (1 - p), which the matching loss cancels."""
     return verdict(lambda p, y: (p - y) * p * (1 - p), 12, 50, 0)
 
 
@@ -47,16 +53,16 @@ def verdict(
     f = torch.linspace(-6, 6, 49, dtype=torch.float64)
     p, fine = f.sigmoid(), f.tolist()
     return Verdict(
-        predicted="exercise's gradients = autograd's",
+        quantity="largest relative difference from autograd",
         measured=worst,
+        relation="≤",
         bound=BOUND,
-        holds=worst <= BOUND,
         picture=Picture(
-            title="With its own loss, the output that is most wrong sends back most",
+            title="With the matching loss, the most wrong output has the largest error",
             x_label="logit f of an example whose target is 1",
             y_label="error δ = ∂ℓ/∂f",
             curves={"p - 1": (fine, delta(p, torch.ones(())).tolist())},
-            points={"sigmoid with its own loss": (fine[::3], error(f[::3]).tolist())},
+            points={"sigmoid with the logistic loss": (fine[::3], error(f[::3]).tolist())},
             bounds={"sigmoid with the squared loss": (fine, ((p - 1) * p * (1 - p)).tolist())},
         ),
     )
@@ -78,15 +84,15 @@ def difference(
     automatic = torch.autograd.grad(loss(output, f, y).sum(), weights)
     with torch.no_grad():
         A = (x @ w.T + w_0).sigmoid()
-        sent_back = delta(PREDICTIONS[output](f), targets(output, y))
-        s = A * (1 - A) * (sent_back @ beta)
-        by_hand = [s.T @ x, s.sum(0), sent_back.T @ A, sent_back.sum(0)]
+        deltas = delta(PREDICTIONS[output](f), targets(output, y))
+        s = A * (1 - A) * (deltas @ beta)
+        by_hand = [s.T @ x, s.sum(0), deltas.T @ A, deltas.sum(0)]
     pairs = zip(by_hand, automatic, strict=True)
     return max(((a - b).abs().max() / b.abs().max()).item() for a, b in pairs)
 
 
 def targets(output: str, y: Tensor) -> Tensor:
-    """The labels as numbers to subtract: 0 and 1, or one of four places."""
+    """The labels as numbers to subtract: 0 and 1, or one-hot."""
     return y[:, None].double() if output == "sigmoid" else one_hot(y, 4).double()
 
 

@@ -4,10 +4,12 @@
     ‖H v_t‖² = Σ_i λ_i^{2t+2} c_i² / Σ_i λ_i^{2t} c_i²   →   L² = max λ_i²,  from below
 
 Measured: the library's estimate after 1 … `steps` products, for the loss of a small network on two
-half circles, against the formula with the eigenvalues of its explicit Hessian; the largest
-relative difference. Bound: 1e-9: both are computed in double precision, and the iteration
-forgets its rounding errors, as it does its start. A product costs two gradients, the Hessian as
-many as there are weights. von Mises and Pollaczek-Geiringer (1929), Pearlmutter (1994).
+moons, against the formula with the eigenvalues of its explicit Hessian; the largest relative
+difference.
+Bound: 1e-9: both are computed in double precision, and the iteration forgets its rounding errors as
+it forgets its start.
+A product costs two gradients; the Hessian costs as many as there are weights. von Mises and
+Pollaczek-Geiringer (1929), Pearlmutter (1994).
 """
 
 import torch
@@ -23,12 +25,17 @@ BOUND = 1e-9
 
 
 def check(hidden: int = 8, steps: int = 12, seed: int = 0) -> Verdict:
-    """The Hessian of the weights at hand."""
+    """The Hessian at the network's weights.
+
+    Args:
+        hidden: Hidden units of the network.
+        steps: Largest number of products.
+    """
     return verdict(hidden, steps, seed, shift=0.0)
 
 
 def broken() -> Verdict:
-    """The Hessian somewhat beside them."""
+    """The Hessian at other weights nearby."""
     return verdict(8, 10, 0, shift=0.1)
 
 
@@ -54,12 +61,12 @@ def verdict(hidden: int, steps: int, seed: int, shift: float) -> Verdict:
     L = eigenvalues.abs().max().item()
     products = list(map(float, numbers))
     return Verdict(
-        predicted="‖H v_t‖² = Σ λ^{2t+2} c² / Σ λ^{2t} c²",
+        quantity="largest relative |estimate - formula|",
         measured=worst,
+        relation="≤",
         bound=BOUND,
-        holds=worst <= BOUND,
         picture=Picture(
-            title="A few Hessian-vector products tell the largest curvature",
+            title="A few Hessian-vector products give the largest curvature",
             x_label="Hessian-vector products",
             y_label="estimate of L",
             curves={"predicted": (products, expected)},

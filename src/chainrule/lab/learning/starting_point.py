@@ -3,10 +3,10 @@
     h(θ) = 1/N Σ_i ½ (y_i - sin θx_i)²,   L ≤ 2/N Σ_i x_i²
     η < 1/L   ⇒   θ ↦ θ - η h'(θ) increases, so that no path crosses a maximum of h
 
-Measured: one weight under a sine, to fit y = sin 2x; of random starts between the first and the
-last maximum, how many leave the basin they are in, along the library's gradient descent. Bound:
-exactly 0: an increasing map keeps the order of start and maximum, and leaves the maximum in place.
-Maxima are changes of the sign of h' on a grid of 1e-3; starts closer than that are moved aside.
+Measured: a model sin θx with one weight, fitted to y = sin 2x; of random starts between the first
+and the last maximum, the number that leave their basin along the library's gradient descent.
+Bound: exactly 0: an increasing map keeps the order of start and maximum, and fixes the maximum.
+Maxima are sign changes of h' on a grid of 1e-3; starts closer than that are moved away.
 """
 
 import torch
@@ -22,12 +22,17 @@ STEPS = 500
 
 
 def check(starts: int = 80, examples: int = 10, seed: int = 0) -> Verdict:
-    """Steps of 0.9 / L."""
+    """Steps of 0.9 / L.
+
+    Args:
+        starts: Random starts.
+        examples: Training examples.
+    """
     return verdict(starts, examples, seed, rate=0.9)
 
 
 def broken() -> Verdict:
-    """Steps of 10 / L jump over maxima."""
+    """Steps of 10 / L, which jump over maxima."""
     return verdict(80, 10, 0, rate=10.0)
 
 
@@ -55,10 +60,10 @@ def verdict(starts: int, examples: int, seed: int, rate: float) -> Verdict:
     fine = torch.linspace(low.item(), high.item(), 1000, dtype=torch.float64)
     lowest = minima[torch.stack([h(m[None]) for m in minima]).argmin()].item()
     return Verdict(
-        predicted="no start leaves its basin",
+        quantity="starts that leave their basin",
         measured=float(left),
+        relation="=",
         bound=0.0,
-        holds=left == 0,
         picture=Picture(
             title="Where descent ends depends on where it starts",
             x_label="start θ⁰",

@@ -1,12 +1,13 @@
-"""Claim: a step of gradient descent with η < 2/L lowers an L-smooth function (J 3.2).
+"""Claim: a step of gradient descent with η < 2/L decreases an L-smooth function (J 3.2).
 
     h(θ - η ∇h) ≤ h(θ) - η (1 - Lη/2) ‖∇h‖²,          at η = 1/L:  h(θ) - ‖∇h‖² / 2L
 
 Measured: how far single steps of the library's gradient descent fall short of that decrease, in
-units of ‖∇h‖²/L, on a sigmoid unit with squared loss, which is not convex, and along the
-steepest axis of a quadratic, for ηL from 0 to 2; the largest value. Bound: 0, with 1e-9 for
-rounding, as a decrease is a difference of two numbers of size h. J prints the decrease with =
-instead of ≤, which holds along that axis only, and ‖h‖² for ‖∇h‖² on the way.
+units of ‖∇h‖²/L, on sigmoid units with squared loss, which are not convex, and along the steepest
+axis of a quadratic, for ηL from 0 to 2; the largest value.
+Bound: 0, with 1e-9 for rounding, since a decrease is a difference of two numbers of size h.
+J prints the decrease with = instead of ≤, which holds only along that axis, and ‖h‖² for ‖∇h‖² in
+the derivation.
 """
 
 import torch
@@ -20,13 +21,17 @@ ROUNDING = 1e-9
 RATES = [step / 8 for step in range(1, 17)]  # times 1/L
 
 
-def check(places: int = 20, seed: int = 0) -> Verdict:
-    """L as it is."""
-    return verdict(places, seed, scale=1.0)
+def check(problems: int = 20, seed: int = 0) -> Verdict:
+    """The true L.
+
+    Args:
+        problems: Random sigmoid units.
+    """
+    return verdict(problems, seed, scale=1.0)
 
 
 def broken() -> Verdict:
-    """L taken for half of what it is."""
+    """Half the true L."""
     return verdict(5, 0, scale=0.5)
 
 
@@ -47,12 +52,12 @@ def verdict(places: int, seed: int, scale: float) -> Verdict:
     x = [rate for _ in on_units for rate in RATES]
     fine = [step / 20 for step in range(41)]
     return Verdict(
-        predicted="decrease ≥ η (1 - Lη/2) ‖∇h‖²",
+        quantity="largest shortfall of the decrease, units of ‖∇h‖²/L",
         measured=shortest,
+        relation="≤",
         bound=ROUNDING,
-        holds=shortest <= ROUNDING,
         picture=Picture(
-            title="Every step below 2/L descends, by no less than the parabola",
+            title="Every step below 2/L decreases h by at least the parabola",
             x_label="step size in units of 1/L, ηL",
             y_label="decrease of h in units of ‖∇h‖²/L",
             points={

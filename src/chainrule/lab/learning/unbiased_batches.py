@@ -1,11 +1,13 @@
-"""Claim: a mini-batch's gradient is unbiased, its mean is the full gradient (L, J 3.4, A 1.3.8).
+"""Claim: a mini-batch gradient is unbiased: its mean is the full gradient (L, J 3.4, A 1.3.8).
 
     g = 1/B Σ_{i ∈ batch} ∇ℓ_i,   all batches of B equally likely     ⇒     E g = 1/N Σ_i ∇ℓ_i
 
-Measured: the engine's gradient of every batch of B = 1, 2, 3, 5 examples that N = 10 allow, each
-taken once; the largest difference between their mean and the full gradient, relative to its
-largest entry. Bound: 1e-12, a few hundred terms in double precision. The picture draws batches at
-random: the mean of K of them errs by σ/√K, σ² = E ‖g - E g‖². Robbins and Monro (1951).
+Measured: the training loop's gradient of every batch of B = 1, 2, 3, 5 out of N = 10 examples, each
+taken once; the largest difference between their mean and the full gradient, relative to its largest
+entry.
+Bound: 1e-12, a few hundred terms in double precision.
+The picture draws batches at random: the mean of K of them has an error of σ/√K, σ² = E ‖g - E g‖².
+Robbins and Monro (1951).
 """
 
 from itertools import combinations
@@ -23,12 +25,12 @@ RUNS = 100
 
 
 def check(seed: int = 0) -> Verdict:
-    """Every example weighs the same."""
+    """Every example has the same weight."""
     return verdict(problem(7, 3, seed), seed)
 
 
 def broken() -> Verdict:
-    """Classes balanced within each batch: what an example weighs depends on its company."""
+    """Classes balanced within each batch: an example's weight depends on the rest of its batch."""
     return verdict(problem(7, 3, 0, class_weights="balanced"), 0)
 
 
@@ -47,12 +49,12 @@ def verdict(problem: Problem, seed: int) -> Verdict:
     numbers = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
     x, found = list(map(float, numbers)), errors(pairs, full, seed)
     return Verdict(
-        predicted="mean of all batches = full gradient",
+        quantity="largest relative |mean of all batches - gradient|",
         measured=max(biases),
+        relation="≤",
         bound=BOUND,
-        holds=max(biases) <= BOUND,
         picture=Picture(
-            title="Batches err, but not in one direction: their mean finds the gradient",
+            title="Batch errors average out: their mean converges to the full gradient",
             x_label="batches K of two examples",
             y_label="distance of their mean from the full gradient",
             curves={"σ/√K": (x, [sigma / K**0.5 for K in x])},

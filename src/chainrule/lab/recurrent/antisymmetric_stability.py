@@ -2,13 +2,15 @@
 
     h' = tanh(M h + V x + b),  M = W - Wᵀ - γ I    ⇒    Re λ(M) = -γ,   -γ ≤ Re λ(diag(tanh') M) ≤ 0
 
-for D = diag(tanh') makes D M similar to D^½ (W - Wᵀ) D^½ - γ D, antisymmetric but for -γ D, and
-0 < D ≤ I. Measured: at random weights, states and inputs the layer's Jacobian I + ε D M, by
-autograd; how far the real parts of λ(D M) lie outside [-γ, 0], and those of λ(M) from -γ. Bound:
-1e-10; eigenvalues of matrices of this size err by some 1e-14, times the spread of √D, about 100.
-Euler's steps are not covered: |1 + ε λ|² = 1 + 2 ε Re λ + ε² |λ|² passes 1 by O(ε²), which is why
-there is a γ. L "RNN: Training" names the model, J 5.2 the condition on eigenvalues.
-Chang, Chen, Haber and Chi (2019), ICLR.
+With D = diag(tanh'), D M is similar to D^½ (W - Wᵀ) D^½ - γ D, antisymmetric up to -γ D, and 0 < D
+≤ I.
+Measured: the layer's Jacobian I + ε D M by autograd, at random weights, states and inputs; how far
+the real parts of λ(D M) lie outside [-γ, 0], and those of λ(M) from -γ.
+Bound: 1e-10; eigenvalues of matrices of this size have errors of about 1e-14, times the spread of
+√D, about 100.
+Euler steps are not covered: |1 + ε λ|² = 1 + 2 ε Re λ + ε² |λ|² exceeds 1 by O(ε²), which is why γ
+is needed. L "RNN: Training" names the model, J 5.2 the condition on eigenvalues. Chang, Chen, Haber
+and Chi (2019), ICLR.
 """
 
 import torch
@@ -21,9 +23,14 @@ BOUND = 1e-10
 INPUTS = 3
 
 
-def check(width: int = 24, networks: int = 10, seed: int = 0) -> Verdict:
-    """A little damping."""
-    return verdict(width, networks, seed, damping=0.01)
+def check(hidden_size: int = 24, networks: int = 10, seed: int = 0) -> Verdict:
+    """A little damping.
+
+    Args:
+        hidden_size: Units of the layer.
+        networks: Random networks.
+    """
+    return verdict(hidden_size, networks, seed, damping=0.01)
 
 
 def broken() -> Verdict:
@@ -32,7 +39,7 @@ def broken() -> Verdict:
 
 
 def verdict(width: int, networks: int, seed: int, damping: float) -> Verdict:
-    """Eigenvalues at random places."""
+    """Eigenvalues at random states."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         layers = [Antisymmetric(INPUTS, width, damping=damping).double() for _ in range(networks)]
@@ -47,12 +54,12 @@ def verdict(width: int, networks: int, seed: int, damping: float) -> Verdict:
     plain = torch.linalg.eigvals(layers[0].W.detach())
     reach = free[0].imag.abs().max().item()
     return Verdict(
-        predicted="Re λ in [-γ, 0]",
+        quantity="largest distance of Re λ from [-γ, 0]",
         measured=worst,
+        relation="≤",
         bound=BOUND,
-        holds=worst <= BOUND,
         picture=Picture(
-            title="Antisymmetric weights turn; they neither stretch nor shrink",
+            title="Antisymmetric weights rotate; they neither stretch nor shrink",
             x_label="Re λ",
             y_label="Im λ",
             curves={"Re λ(M) = -γ": ([-damping, -damping], [-reach, reach])},

@@ -2,12 +2,14 @@
 
     ‖∂z_i/∂z_t‖₂ ≤ ∏_j σ₁(U) max φ'_j ≤ (α σ₁(U))^{i-t},     with equality for z = 0, UᵀU = σ₁² I
 
-Measured: tanh networks (α = 1) with σ₁(U) = 1.25 after `steps` steps, from rest to strong inputs.
-How far the norm passes the first bound, and at rest with U orthogonal how far it stays below the
-second, as shares. Bound: 1e-10 for both, rounding in a hundred factors; besides, the gradient must
-grow at rest and vanish under the strongest inputs, which saturate the units. With Gaussian U it
-vanishes even at rest: there the spectral radius counts, half of σ₁ in large matrices.
-Bengio et al. (1994); Pascanu et al. (2013), ICML. The notes leave this side to an analogy.
+Measured: tanh networks (α = 1) with σ₁(U) = 1.25 after `steps` steps, from rest to strong inputs;
+the relative excess of the norm over the first bound, and at rest with U orthogonal its relative
+distance below the second.
+Bound: 1e-10 for both, rounding in a hundred factors. The gradient must also grow at rest and vanish
+under the strongest inputs, which saturate the units.
+With Gaussian U it vanishes even at rest: there the spectral radius matters, half of σ₁ in large
+matrices. Bengio et al. (1994); Pascanu et al. (2013), ICML. The notes leave this side to an
+analogy.
 """
 
 import torch
@@ -21,9 +23,14 @@ LARGEST = 1.25
 SIZES = (0.0, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.3, 1.6, 2.0, 2.5, 3.0)
 
 
-def check(steps: int = 60, units: int = 16, seed: int = 0) -> Verdict:
-    """The slope of tanh is 1 at 0 and falls from there."""
-    return verdict(max(10, steps), units, seed, alpha=1.0)
+def check(steps: int = 60, hidden_size: int = 16, seed: int = 0) -> Verdict:
+    """The slope of tanh is 1 at 0 and falls from there.
+
+    Args:
+        steps: Steps through which gradients are traced.
+        hidden_size: Units of the network.
+    """
+    return verdict(max(10, steps), hidden_size, seed, alpha=1.0)
 
 
 def broken() -> Verdict:
@@ -48,10 +55,11 @@ def verdict(steps: int, units: int, seed: int, alpha: float) -> Verdict:
     both_sides = growth["orthogonal"][-1] < 1 < growth["orthogonal"][0]
     sizes = list(SIZES)
     return Verdict(
-        predicted="growth per step ≤ σ₁ × mean of max φ', = σ₁ at rest, < 1 when saturated",
+        quantity="largest relative excess over the bound",
         measured=worst,
+        relation="≤",
         bound=BOUND,
-        holds=worst <= BOUND and both_sides,
+        conditions={"grows at rest, vanishes when saturated": both_sides},
         picture=Picture(
             title="σ₁ = 1.25: gradients explode near rest, vanish in saturation",
             x_label="standard deviation of the inputs",

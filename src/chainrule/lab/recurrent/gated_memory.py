@@ -5,11 +5,13 @@
     z_t = tanh(U z_{t-1} + …),  UᵀU = I   ⇒   ‖∂z_T/∂z_0‖ ≤ ∏ max φ'_t,  falling exponentially
 
 Measured: the norms of ∂c_T/∂c_0 of LSTMs with these biases, of ∂h_T/∂h_0 of GRUs with log T in the
-gate that keeps, and of ∂z_T/∂z_0 of Elman networks, for T = 5 … `longest` Gaussian inputs; the
-least of the gated ones. Bound: at least 1/10, and Elman's below 1/1000 at the end. The gates' own
-inputs, of standard deviation below 1/2, move 1/e by less than a factor of e; Elman's factor per
-step is some 0.7. Hochreiter and Schmidhuber (1997); for the biases Tallec and Ollivier (2018),
-ICLR. A 2.4, L "RNN: Training".
+update gate, and of ∂z_T/∂z_0 of Elman networks, for T = 5 … `max_length` Gaussian inputs; the
+smallest of the gated ones.
+Bound: at least 1/10; Elman's must be below 1/1000 at the largest T. The gates' own inputs, of
+standard deviation below 1/2, change 1/e by less than a factor of e; Elman's factor per step is
+about 0.7.
+Hochreiter and Schmidhuber (1997); for the biases Tallec and Ollivier (2018), ICLR. A 2.4,
+L "RNN: Training".
 """
 
 import math
@@ -25,13 +27,17 @@ UNITS = 16
 KEPT, FORGOTTEN = 0.1, 1e-3
 
 
-def check(longest: int = 100, seed: int = 0) -> Verdict:
-    """Gates that are told to keep."""
-    return verdict(longest, seed, sign=1)
+def check(max_length: int = 100, seed: int = 0) -> Verdict:
+    """Biases that keep the cell.
+
+    Args:
+        max_length: Largest number of steps T.
+    """
+    return verdict(max_length, seed, sign=1)
 
 
 def broken() -> Verdict:
-    """Gates that are told to forget."""
+    """Biases that make the gates forget."""
     return verdict(60, 0, sign=-1)
 
 
@@ -58,12 +64,13 @@ def verdict(longest: int, seed: int, sign: int) -> Verdict:
     kept, elman = min(norms["LSTM"] + norms["GRU"]), norms["Elman"][-1]
     times = [float(T) for T in lengths]
     return Verdict(
-        predicted="gated ≥ 1/10 at all T, Elman ≤ 1/1000 at the largest",
+        quantity="smallest gradient norm of the gated cells",
         measured=kept,
+        relation="≥",
         bound=KEPT,
-        holds=kept >= KEPT and elman <= FORGOTTEN,
+        conditions={"Elman's gradient ≤ 1/1000 at the largest T": elman <= FORGOTTEN},
         picture=Picture(
-            title="Gates keep the gradient for as long as they are told",
+            title="Gates keep the gradient for as long as their biases are set to",
             x_label="steps T",
             y_label="‖∂ memory after T steps / ∂ memory‖₂",
             curves={

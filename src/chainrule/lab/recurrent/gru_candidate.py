@@ -4,9 +4,10 @@
     z_t = s ⊙ z_{t-1} + (1 - s) ⊙ z̃                      as printed in J: (1 - s) ⊙ ζ
 
 Measured: the largest difference between the library's layer and this recurrence over random
-sequences and widths. Bound: 1e-12; a contraction passes on rounding errors of 1.1e-16, and adds few
-to each step. As printed the state could never be negative, as 0 < ζ < 1, and V would do nothing.
-Cho et al. (2014), EMNLP.
+sequences.
+Bound: 1e-12; a contraction passes on rounding errors of 1.1e-16, and each step adds few.
+As printed the state could never be negative, since 0 < ζ < 1, and V would have no effect. Cho et
+al. (2014), EMNLP.
 """
 
 import torch
@@ -19,9 +20,14 @@ BOUND = 1e-12
 INPUTS, BATCH = 2, 8
 
 
-def check(steps: int = 60, width: int = 8, seed: int = 0) -> Verdict:
-    """z̃ mixed in."""
-    return verdict(steps, width, seed, printed=False)
+def check(steps: int = 60, hidden_size: int = 8, seed: int = 0) -> Verdict:
+    """The candidate z̃ is mixed in.
+
+    Args:
+        steps: Length of the sequences.
+        hidden_size: Units of the layer.
+    """
+    return verdict(steps, hidden_size, seed, printed=False)
 
 
 def broken() -> Verdict:
@@ -41,12 +47,12 @@ def verdict(steps: int, width: int, seed: int, printed: bool) -> Verdict:
     worst = (z - right).abs().max().item()
     times = [float(t + 1) for t in range(steps)]
     return Verdict(
-        predicted=f"|layer - recurrence| ≤ {BOUND:g}",
+        quantity="largest |layer - recurrence|",
         measured=worst,
+        relation="≤",
         bound=BOUND,
-        holds=worst <= BOUND,
         picture=Picture(
-            title="Mixed with the candidate a unit has a sign, with the gate it has none",
+            title="Mixed with the candidate a unit takes both signs, with the gate it cannot",
             x_label="step t",
             y_label="state of one unit",
             curves={
@@ -55,7 +61,10 @@ def verdict(steps: int, width: int, seed: int, printed: bool) -> Verdict:
             },
             points={"the library's layer": (times, z[0, :, 0].tolist())},
         ),
-        details={"least state": z.min().item(), "least as printed": wrong.min().item()},
+        details={
+            "smallest state": z.min().item(),
+            "smallest state, as printed": wrong.min().item(),
+        },
     )
 
 

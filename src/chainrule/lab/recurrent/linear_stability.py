@@ -1,15 +1,16 @@
-"""Claim: no weights and no inputs let a linear recurrence of the library explode (J 5.2).
+"""Claim: no linear recurrence of the library can explode, for any weights and inputs (J 5.2).
 
     h_t = a_t ⊙ h_{t-1} + b_t
     S4D  |a| = exp(-Δ exp α) < 1      Mamba  a = exp(-Δ_t exp A) < 1      LRU  |a| = exp(-exp ν) < 1
     minGRU  a = σ(G x_t + g) < 1      minLSTM  a = f_t / (f_t + i_t) < 1
 
-Measured: two runs of a layer under the same inputs, from different states; their difference is
+Measured: two runs of a layer on the same inputs from different states; their difference is
 multiplied by a_t, the eigenvalues of a diagonal recurrence. The largest product of two |a| over
-layers with random weights, far from their initial ones, and strong inputs. Bound: 1 + 1e-9; the
-difference errs by 1.1e-16 of the states, which are below 10⁶. Where 1 - |a| is smaller than that,
-|a| itself rounds to 1, never to more. Gu et al. (2022) for S4D, Gu and Dao (2023) for Mamba,
-Orvieto et al. (2023) for LRU, Feng et al. (2024) for the others. L "RNN: Training".
+layers with random weights, far from their initial ones, and strong inputs.
+Bound: 1 + 1e-9; the difference has an error of 1.1e-16 of the states, which are below 10⁶.
+Where 1 - |a| is smaller than that, |a| itself rounds to 1, never to more. Gu et al. (2022) for S4D,
+Gu and Dao (2023) for Mamba, Orvieto et al. (2023) for LRU, Feng et al. (2024) for the others.
+L "RNN: Training".
 """
 
 from collections.abc import Callable, Mapping
@@ -34,7 +35,7 @@ LAYERS: Mapping[str, Callable[[int, int], Recurrent]] = {
 
 
 class Free(Recurrent):
-    """h_t = w ⊙ h_{t-1} + (V x_t)_i with any w: linear, and nothing holds w below 1."""
+    """h_t = w ⊙ h_{t-1} + (V x_t)_i with any w: linear, and w may exceed 1."""
 
     def __init__(self, inputs: int, width: int):
         super().__init__(inputs, width)
@@ -46,7 +47,11 @@ class Free(Recurrent):
 
 
 def check(trials: int = 10, seed: int = 0) -> Verdict:
-    """All layers that are scanned."""
+    """All layers computed by a scan.
+
+    Args:
+        trials: Random layers of each kind.
+    """
     return verdict(LAYERS, trials, seed)
 
 
@@ -58,7 +63,7 @@ def broken() -> Verdict:
 def verdict(
     layers: Mapping[str, Callable[[int, int], Recurrent]], trials: int, seed: int
 ) -> Verdict:
-    """Factors of random layers, and what initial ones remember."""
+    """Factors of random layers, and the memory of new ones."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         largest = max(
@@ -70,14 +75,14 @@ def verdict(
     times = [1, 2, 4, 8, 16, 32, 64, 125, 250, 500, 1000]
     steps = [float(t) for t in times]
     return Verdict(
-        predicted="|a| ≤ 1",
+        quantity="largest product of two |a|",
         measured=largest,
+        relation="≤",
         bound=BOUND,
-        holds=largest <= BOUND,
         picture=Picture(
-            title="Every linear layer forgets, some units in steps, some in thousands",
+            title="Every linear layer forgets: some units in a few steps, some in thousands",
             x_label="steps t",
-            y_label="share of the first state left, mean over units",
+            y_label="fraction of the initial state left, mean over units",
             points={
                 name: (steps, [course[t - 1].mean().item() for t in times])
                 for name, course in courses.items()
@@ -89,7 +94,7 @@ def verdict(
 
 
 def disturbed(make: Callable[[int, int], Recurrent]) -> Recurrent:
-    """A layer whose weights are moved by Gaussian noise of size 1."""
+    """A layer whose weights are perturbed by Gaussian noise of size 1."""
     layer = make(INPUTS, WIDTH)
     if make is not Free:
         for weights in layer.parameters():

@@ -1,12 +1,13 @@
-"""Claim: a Lipschitz RNN forgets its start if σ₁(W) < -λ_max((A + Aᵀ)/2) (L "RNN").
+"""Claim: a Lipschitz RNN forgets its initial state if σ₁(W) < -λ_max((A + Aᵀ)/2) (L "RNN").
 
     h' = A h + tanh(W h + U x + b),   e the difference of two states under the same inputs:
     ½ d‖e‖²/dt ≤ (λ_max((A + Aᵀ)/2) + σ₁(W)) ‖e‖²
     in Euler's steps  ‖e_{t+1}‖ ≤ (‖I + ε A‖₂ + ε σ₁(W)) ‖e_t‖
 
-Measured: random networks that meet the condition, random pairs of states and inputs; the largest
-‖e_{t+1}‖ / ‖e_t‖ over `steps` steps. Bound: below 1, and not above Euler's factor, which is below 1
-for small ε, by the theorem; rounding of e is kept out by stopping at 1e-9 of the start.
+Measured: random networks that satisfy the condition, random pairs of states and inputs; the largest
+‖e_{t+1}‖ / ‖e_t‖ over `steps` steps.
+Bound: below 1, by the theorem for small ε. It must also not exceed Euler's factor. Runs stop at
+1e-9 of the initial distance, so that rounding of e plays no role.
 L "RNN: Training" names the model, J 5.2 the condition on eigenvalues. Erichson et al. (2021), ICLR.
 """
 
@@ -21,17 +22,22 @@ TINY = 1e-9
 
 
 def check(networks: int = 5, steps: int = 150, seed: int = 0) -> Verdict:
-    """M_A moved to the left, so that the symmetric part of A is negative."""
+    """M_A shifted to the left, so that the symmetric part of A is negative definite.
+
+    Args:
+        networks: Random networks.
+        steps: Steps of each run.
+    """
     return verdict(networks, steps, seed, shift=-2.0)
 
 
 def broken() -> Verdict:
-    """M_A moved to the right: the condition does not hold."""
+    """M_A shifted to the right, so that the condition fails."""
     return verdict(2, 60, 0, shift=1.0)
 
 
 def verdict(networks: int, steps: int, seed: int, shift: float) -> Verdict:
-    """Distances of states that began apart."""
+    """Distances between states from different starts."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         layers = [Lipschitz(INPUTS, WIDTH).double() for _ in range(networks + 1)]
@@ -50,14 +56,18 @@ def verdict(networks: int, steps: int, seed: int, shift: float) -> Verdict:
     limit = [max(factors[0] ** t, TINY) for t in times]
     shown = slice(0, None, max(1, steps // 25))
     return Verdict(
-        predicted="‖e_{t+1}‖ / ‖e_t‖ < 1",
+        quantity="largest ‖e_{t+1}‖ / ‖e_t‖",
         measured=worst,
+        relation="<",
         bound=1.0,
-        holds=worst < 1 and max(ratios) <= 1 + 1e-6 and all(stable),
+        conditions={
+            "within Euler's factor": max(ratios) <= 1 + 1e-6,
+            "all networks satisfy the condition": all(stable),
+        },
         picture=Picture(
-            title="Two states under the same inputs come together if the condition holds",
+            title="Two states under the same inputs converge if the condition holds",
             x_label="steps",
-            y_label="distance, in units of the first",
+            y_label="distance, in units of the initial one",
             points={
                 "condition holds": (times[shown], courses[1][0].clamp_min(TINY).tolist()[shown]),
                 "initial weights, it does not": (times[shown], courses[0][0].tolist()[shown]),

@@ -1,11 +1,12 @@
-"""Claim: an LRU's eigenvalues start evenly spread over a ring if r², not r, is uniform (J 5.2).
+"""Claim: an LRU's eigenvalues are uniform on a ring if r², not r, is drawn uniformly (J 5.2).
 
     r² ~ Unif[a², b²],  φ ~ Unif[0, 2π]    ⇒    P(|λ| ≤ r) = (r² - a²) / (b² - a²)
 
 Measured: √n times the largest distance between that distribution and the moduli of `units`
-eigenvalues, and likewise for the phases; the larger of the two. Bound: Kolmogorov's √(log(2/p) / 2)
-for p = 10⁻⁶, which Massart (1990) proved for all n. The notes draw r itself uniformly, which
-crowds the inner side, where memories are short. Orvieto et al. (2023), ICML.
+eigenvalues, and likewise for the phases; the larger of the two.
+Bound: Kolmogorov's √(log(2/p) / 2) for p = 10⁻⁶, which Massart (1990) proved for all n.
+The notes draw r itself uniformly, which crowds the inner side, where memories are short. Orvieto et
+al. (2023), ICML.
 """
 
 import math
@@ -23,12 +24,16 @@ Law = Callable[[Tensor], Tensor]
 
 
 def check(units: int = 2000, seed: int = 0) -> Verdict:
-    """Even by area."""
+    """Uniform in area.
+
+    Args:
+        units: Eigenvalues of the layer.
+    """
     return verdict(by_area, units, seed)
 
 
 def broken() -> Verdict:
-    """Even by radius, as printed."""
+    """Uniform in radius, as printed."""
     return verdict(by_radius, 2000, 0)
 
 
@@ -44,14 +49,14 @@ def verdict(law: Law, units: int, seed: int) -> Verdict:
     shown = slice(units // 40, None, max(1, units // 20))
     shares = torch.linspace(0, 1, units, dtype=torch.float64)
     return Verdict(
-        predicted=f"√n sup |F_n - F| ≤ {BOUND:.2f}",
+        quantity="√n sup |F_n - F| of moduli and phases",
         measured=worst,
+        relation="≤",
         bound=BOUND,
-        holds=worst <= BOUND,
         picture=Picture(
-            title="Even over the ring: most eigenvalues lie far out, where memories last",
+            title="Uniform on the ring: most eigenvalues lie far out, where memories last",
             x_label="radius r",
-            y_label="share of eigenvalues with |λ| ≤ r",
+            y_label="fraction of eigenvalues with |λ| ≤ r",
             curves={
                 "r² uniform": (fine.tolist(), by_area(fine).tolist()),
                 "r uniform, as printed": (fine.tolist(), by_radius(fine).tolist()),
@@ -72,7 +77,7 @@ def by_radius(r: Tensor) -> Tensor:
 
 
 def distance(values: Tensor) -> float:
-    """√n sup |F_n - F| of sorted values whose law F is uniform on [0, 1] if all is well."""
+    """√n sup |F_n - F| of sorted values, F uniform on [0, 1]."""
     n = len(values)
     steps = torch.arange(n + 1, dtype=torch.float64) / n
     gaps = torch.maximum(steps[1:] - values, values - steps[:-1])

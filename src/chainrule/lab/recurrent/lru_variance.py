@@ -1,12 +1,14 @@
-"""Claim: γ = √(1 - |λ|²) gives all units of an LRU the same variance, however slow (J 5.2).
+"""Claim: γ = √(1 - |λ|²) gives all units of an LRU the same variance (J 5.2).
 
     h_t = λ h_{t-1} + γ (B x_t)_i,  x_t white noise   ⇒   E|h|² = γ² ‖B_i‖² / (1 - |λ|²) = ‖B_i‖²
 
-Measured: layers with |λ| from 0.5 to 0.99 read `sequences` of Gaussian noise; the mean of |h|²,
-after 600 steps of warming up, by its distance from ‖B_i‖² in standard errors over the sequences,
-which are independent. Bound: Student's quantile that all units together pass once in 10⁹ seeds;
-squares are skewed, which costs the quantile of slow units some powers of ten.
-The notes leave out γ; slow units then are louder by 1 / (1 - |λ|²). Orvieto et al. (2023), ICML.
+Measured: layers with |λ| from 0.5 to 0.99 read `sequences` of Gaussian noise; the mean of |h|²
+after a warm-up of 600 steps, and its distance from ‖B_i‖² in standard errors over the independent
+sequences.
+Bound: Student's quantile that all units together exceed for one seed in 10⁹; squares are skewed,
+which costs slow units some powers of ten.
+The notes leave out γ; slow units then have variances larger by 1 / (1 - |λ|²). Orvieto et al.
+(2023), ICML.
 """
 
 import torch
@@ -20,12 +22,16 @@ LEVEL = 1e-9
 
 
 def check(sequences: int = 64, seed: int = 0) -> Verdict:
-    """With γ."""
+    """With γ.
+
+    Args:
+        sequences: Independent sequences, at least 16.
+    """
     return verdict(max(16, sequences), seed, normalized=True)
 
 
 def broken() -> Verdict:
-    """Without, as printed."""
+    """Without γ, as printed."""
     return verdict(64, 0, normalized=False)
 
 
@@ -38,14 +44,14 @@ def verdict(sequences: int, seed: int, normalized: bool) -> Verdict:
     bound = float(t.isf(LEVEL / UNITS / 2, sequences - 1))
     r, fine = radii().tolist(), torch.linspace(0.5, 0.99, 100).tolist()
     return Verdict(
-        predicted="E|h|² / ‖B_i‖² = 1",
+        quantity="largest |E|h|² - ‖B_i‖²|, standard errors",
         measured=distances.max().item(),
+        relation="≤",
         bound=bound,
-        holds=distances.max().item() <= bound,
         picture=Picture(
-            title="γ makes slow units as loud as fast ones",
+            title="γ gives slow units the same variance as fast ones",
             x_label="|λ|",
-            y_label="mean of |h|², in units of that of the input",
+            y_label="mean of |h|², in units of ‖B_i‖²",
             curves={
                 "with γ: 1": ([fine[0], fine[-1]], [1.0, 1.0]),
                 "without: 1 / (1 - |λ|²)": (fine, [1 / (1 - x * x) for x in fine]),
@@ -57,7 +63,7 @@ def verdict(sequences: int, seed: int, normalized: bool) -> Verdict:
 
 
 def radii() -> torch.Tensor:
-    """|λ|, evenly in the logarithm of 1 - |λ|."""
+    """|λ|, evenly spaced in the logarithm of 1 - |λ|."""
     return 1 - torch.logspace(-0.30103, -2, UNITS, dtype=torch.float64)
 
 

@@ -1,13 +1,14 @@
-"""Claim: in J's LSTM F, G and H are the gates, and V makes what they let in (J 5.1).
+"""Claim: in J's LSTM the gates are F, G and H; V computes what they let in (J 5.1).
 
     z_t = σ(F x̃_t) ⊙ z_{t-1} + σ(G x̃_t) ⊙ tanh(V x̃_t),     ζ_t = σ(H x̃_t) ⊙ tanh(U z_t)
-    G shut, F open  ⇒  z_T = z_0         F shut  ⇒  z_T forgets z_0         H shut  ⇒  ζ_T = 0
+    G closed, F open  ⇒  z_T = z_0         F closed  ⇒  z_T forgets z_0         H closed  ⇒  ζ_T = 0
 
-Measured: the largest deviation from these three over random weights and sequences, a gate being
-shut or open by -60 or 60 from a constant input. Bound: 1e-12; the gates stop all but e⁻⁵⁰, rounding
-is 1.1e-16 a step. The notes call tanh(V x̃) the input gate and σ(G x̃) the gate gate: driven to its
-low end, tanh(V x̃) = -1 lets more in than before, with a sign. Hochreiter and Schmidhuber (1997);
-forget gate: Gers, Schmidhuber and Cummins (2000).
+Measured: the largest deviation from these three over random weights and sequences; a constant input
+of ±60 closes or opens a gate.
+Bound: 1e-12; closed gates pass at most e⁻⁵⁰, and rounding is 1.1e-16 per step.
+The notes call tanh(V x̃) the input gate and σ(G x̃) the gate gate: at its low end, tanh(V x̃) = -1
+lets in more than before, with a sign. Hochreiter and Schmidhuber (1997); forget gate: Gers,
+Schmidhuber and Cummins (2000).
 """
 
 from collections.abc import Mapping
@@ -24,7 +25,11 @@ FAR = 60.0
 
 
 def check(steps: int = 40, seed: int = 0) -> Verdict:
-    """G is the input gate."""
+    """G is the input gate.
+
+    Args:
+        steps: Length of the sequences.
+    """
     return verdict(steps, seed, gate="G")
 
 
@@ -34,31 +39,31 @@ def broken() -> Verdict:
 
 
 def verdict(steps: int, seed: int, gate: str) -> Verdict:
-    """What is left when gates are shut."""
+    """What remains when gates are closed."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         layer = NotesLSTM(INPUTS, WIDTH).double()
         x = torch.randn(BATCH, steps, INPUTS, dtype=torch.float64).clamp(-3, 3)
         z_0, other = torch.randn(2, BATCH, WIDTH, dtype=torch.float64)
-    x[..., -1] = 1  # by which gates are set
+    x[..., -1] = 1  # the constant input that sets the gates
     _, kept = run(layer, x, z_0, {"F": FAR, gate: -FAR})
     once, twice = (run(layer, x, start, {"F": -FAR})[1] for start in (z_0, other))
     hidden, _ = run(layer, x, z_0, {"H": -FAR})
     deviations = {
-        "input gate shut": (kept - z_0[:, None]).abs().max().item(),
-        "forget gate shut": (once - twice).abs().max().item(),
-        "output gate shut": hidden.abs().max().item(),
+        "input gate closed": (kept - z_0[:, None]).abs().max().item(),
+        "forget gate closed": (once - twice).abs().max().item(),
+        "output gate closed": hidden.abs().max().item(),
     }
     worst = max(deviations.values())
     times = [float(t + 1) for t in range(steps)]
-    shut = {"σ(G x̃) shut": "G", "tanh(V x̃) at its low end": "V"}
+    shut = {"σ(G x̃) closed": "G", "tanh(V x̃) at its low end": "V"}
     return Verdict(
-        predicted=f"deviation of shut gates ≤ {BOUND:g}",
+        quantity="largest deviation with closed gates",
         measured=worst,
+        relation="≤",
         bound=BOUND,
-        holds=worst <= BOUND,
         picture=Picture(
-            title="Shutting σ(G x̃) keeps a cell; tanh(V x̃) is no gate",
+            title="Closing σ(G x̃) preserves a cell; tanh(V x̃) is not a gate",
             x_label="step t",
             y_label="state of one cell",
             curves={"the cell at the start": (times, [z_0[0, 0].item()] * steps)},
@@ -79,7 +84,7 @@ def run(
     with torch.no_grad():
         for name, weight in pushed.items():
             getattr(layer, name)[:, -1] = weight
-        zetas, (_, zs) = layer.unroll(x, torch.zeros_like(z_0), z_0)
+        outputs, (_, zs) = layer.unroll(x, torch.zeros_like(z_0), z_0)
         for name, weights in before.items():
             getattr(layer, name).copy_(weights)
-    return zetas, zs
+    return outputs, zs

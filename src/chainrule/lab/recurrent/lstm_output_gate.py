@@ -1,11 +1,12 @@
-"""Claim: an LSTM's output gate sees the input and the last output, not its own cell (A 2.4).
+"""Claim: an LSTM's output gate depends on the input and the last output, not on its cell (A 2.4).
 
     o_t = σ(W_o [h_{t-1}, x_t] + b_o),   h_t = o_t ⊙ tanh C_t         A prints σ(W_o [h_{t-1}, C_t])
 
 Measured: the library's layer takes one step from many cell states C_{t-1}; the largest difference
-of h_t / tanh C_t from the formula. Bound: 1e-12; a quotient of numbers in double precision errs by
-a few 1.1e-16. With C_t in its place the gate would move with the cell; a gate that sees the cell
-besides x_t is the peephole of Gers and Schmidhuber (2000). Hochreiter and Schmidhuber (1997).
+between h_t / tanh C_t and the formula.
+Bound: 1e-12; a quotient of numbers in double precision has an error of a few 1.1e-16.
+With C_t the gate would change with the cell. A gate that sees the cell in addition to x_t is the
+peephole of Gers and Schmidhuber (2000). Hochreiter and Schmidhuber (1997).
 """
 
 import torch
@@ -18,12 +19,16 @@ WIDTH = 6
 
 
 def check(states: int = 61, seed: int = 0) -> Verdict:
-    """The gate from [h, x]."""
+    """The gate computed from [h, x].
+
+    Args:
+        states: Cell states between -4 and 4.
+    """
     return verdict(states, seed, printed=False)
 
 
 def broken() -> Verdict:
-    """The gate from [h, C], as printed."""
+    """The gate computed from [h, C], as printed."""
     return verdict(61, 0, printed=True)
 
 
@@ -43,12 +48,12 @@ def verdict(states: int, seed: int, printed: bool) -> Verdict:
     worst = (gate - (wrong if printed else right)).abs().max().item()
     along, one = c_t[:, 0].tolist(), (slice(None), 0)
     return Verdict(
-        predicted=f"|h_t / tanh C_t - o_t| ≤ {BOUND:g}",
+        quantity="largest |h_t / tanh C_t - o_t|",
         measured=worst,
+        relation="≤",
         bound=BOUND,
-        holds=worst <= BOUND,
         picture=Picture(
-            title="What a cell shows of itself does not depend on the cell",
+            title="The output gate does not depend on the cell state",
             x_label="cell state C_t",
             y_label="output gate o_t = h_t / tanh C_t",
             curves={

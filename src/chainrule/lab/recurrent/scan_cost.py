@@ -1,13 +1,15 @@
-"""Claim: a scan of T steps takes some 4 √T operations in a row, a loop T (J 5.2).
+"""Claim: a scan of T steps takes about 4 √T sequential operations, a loop T (J 5.2).
 
     blocks of L = ⌊√T⌋ ≤ 64 steps, B = ⌊T/L⌋ of them, R = T - L B left over:
     operations    2 (L - 1) + B + L + R  ≈  4 √T        products    (3 L - 1) B + R  <  3 T
 
-Measured: the calls of multiplication that torch sees in a forward pass for T = 25 … `longest`, and
-the numbers multiplied per unit; the largest difference from the formulas, those of the loop being T
-and T. Bound: exactly 0, they are counts. The notes' O(log T) is the depth of a tree with as many
-processors as steps; on a few cores it pays to have few operations on large arrays.
-Blelloch (1990). Nothing is timed here: seconds depend on the machine.
+Measured: the multiplications that torch calls in a forward pass for T = 25 … `max_length`, and the
+numbers multiplied per unit; the largest difference from the formulas, which for the loop are T and
+T.
+Bound: exactly 0; these are counts.
+The notes' O(log T) is the depth of a tree with as many processors as steps; on a few cores it is
+better to have few operations on large arrays. Blelloch (1990). Nothing is timed here, since times
+depend on the machine.
 """
 
 import math
@@ -26,7 +28,7 @@ PRODUCTS = ("mul", "addcmul")
 
 
 class Count(TorchDispatchMode):
-    """Counts calls of multiplications, and what they multiply."""
+    """Counts calls of multiplications and the numbers they multiply."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -43,9 +45,13 @@ class Count(TorchDispatchMode):
         return result
 
 
-def check(longest: int = 2025) -> Verdict:
-    """The scan of the linear layers, and the loop."""
-    return verdict(scan, longest)
+def check(max_length: int = 2025) -> Verdict:
+    """The scan of the linear layers, and the loop.
+
+    Args:
+        max_length: Largest number of steps T.
+    """
+    return verdict(scan, max_length)
 
 
 def broken() -> Verdict:
@@ -64,14 +70,14 @@ def verdict(recurrence: Callable[..., Tensor], longest: int) -> Verdict:
     ]
     steps, fine = [float(T) for T in lengths], [float(T) for T in range(25, lengths[-1] + 1)]
     return Verdict(
-        predicted="counted - formula = 0",
+        quantity="|operations counted - formula|",
         measured=float(max(gaps)),
+        relation="=",
         bound=0.0,
-        holds=max(gaps) == 0,
         picture=Picture(
             title="A scan does in 4 √T operations what a loop does in T",
             x_label="steps T",
-            y_label="operations one after the other",
+            y_label="sequential operations",
             curves={"loop: T": (fine, fine), "scan: 4 √T": (fine, [4 * T**0.5 for T in fine])},
             points={
                 "loop": (steps, [float(calls) for calls, _ in loops]),

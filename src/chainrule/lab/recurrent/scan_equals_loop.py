@@ -3,9 +3,11 @@
     h_t = a_t ⊙ h_{t-1} + b_t,   t = 1 … T
 
 Measured: the largest difference of h, ∂ℓ/∂a, ∂ℓ/∂b and ∂ℓ/∂h_0 between the scan and the loop that
-autograd differentiates, for lengths of 1 … `longest`, real and complex a of |a| up to 1, relative
-to the largest entry of each. Bound: 1e-12; where |a| ≤ 1 each of T steps passes on the rounding
-errors of 1.1e-16 of the steps before it, and adds one. Blelloch (1990); Martin and Cundy (2018).
+autograd differentiates, for lengths of 1 … `max_length`, real and complex a of |a| up to 1,
+relative to the largest entry of each.
+Bound: 1e-12; where |a| ≤ 1 each of T steps passes on the rounding errors of 1.1e-16 of the steps
+before it, and adds one.
+Blelloch (1990); Martin and Cundy (2018).
 """
 
 from collections.abc import Callable
@@ -21,13 +23,17 @@ BATCH, UNITS = 2, 4
 Recurrence = Callable[[Tensor, Tensor, Tensor], Tensor]
 
 
-def check(longest: int = 1000, seed: int = 0) -> Verdict:
-    """The scan that all linear layers use."""
-    return verdict(scan, longest, seed)
+def check(max_length: int = 1000, seed: int = 0) -> Verdict:
+    """The scan that all linear layers use.
+
+    Args:
+        max_length: Longest sequence.
+    """
+    return verdict(scan, max_length, seed)
 
 
 def broken() -> Verdict:
-    """Blocks of 32 steps that do not hand on their last state."""
+    """Blocks of 32 steps that do not pass on their last state."""
 
     def forgetful(a: Tensor, b: Tensor, h: Tensor) -> Tensor:
         blocks = list(zip(a.split(32, 1), b.split(32, 1), strict=True))
@@ -48,12 +54,12 @@ def verdict(recurrence: Recurrence, longest: int, seed: int) -> Verdict:
     worst = max(map(max, found.values()))
     steps = [float(T) for T in lengths]
     return Verdict(
-        predicted=f"relative difference ≤ {BOUND:g}",
+        quantity="largest relative difference from the loop",
         measured=worst,
+        relation="≤",
         bound=BOUND,
-        holds=worst <= BOUND,
         picture=Picture(
-            title="The scan does what the loop does, to the last digits",
+            title="The scan gives the same result as the loop, up to rounding",
             x_label="steps T",
             y_label="largest relative difference",
             points={f"{name} a": (steps, ds) for name, ds in found.items()},

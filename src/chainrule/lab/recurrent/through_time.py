@@ -2,10 +2,11 @@
 
     δ_t = (∂ℓ_t/∂z_t + Uᵀ δ_{t+1}) ⊙ φ'_t,    ∂ℓ/∂U = Σ_t δ_t z_{t-1}ᵀ,   ∂ℓ/∂V = Σ_t δ_t x_tᵀ
 
-Measured: the largest difference of ∂ℓ/∂U, ∂ℓ/∂V, ∂ℓ/∂b and ∂ℓ/∂x, of a loss at every tenth step
-of an Elman network, over lengths of 1 … `longest`, relative to the largest entry of each
-gradient. Bound: 1e-12. Both sides add the same few thousand products of double precision in other
-orders; each errs by 1.1e-16 relative to its size. Werbos (1990). L "RNN: Training".
+Measured: the largest difference of ∂ℓ/∂U, ∂ℓ/∂V, ∂ℓ/∂b and ∂ℓ/∂x, of a loss at every tenth step of
+an Elman network, over lengths of 1 … `max_length`, relative to the largest entry of each gradient.
+Bound: 1e-12. Both sides add the same few thousand products in double precision in different orders;
+each has a relative error of 1.1e-16.
+Werbos (1990). L "RNN: Training".
 """
 
 from collections.abc import Callable
@@ -20,9 +21,13 @@ INPUTS, UNITS, BATCH = 3, 12, 4
 Recursion = Callable[..., Gradients]
 
 
-def check(longest: int = 60, seed: int = 0) -> Verdict:
-    """The whole recursion."""
-    return verdict(backpropagation_through_time, longest, seed)
+def check(max_length: int = 60, seed: int = 0) -> Verdict:
+    """The whole recursion.
+
+    Args:
+        max_length: Longest sequence.
+    """
+    return verdict(backpropagation_through_time, max_length, seed)
 
 
 def broken() -> Verdict:
@@ -44,12 +49,12 @@ def verdict(recursion: Recursion, longest: int, seed: int) -> Verdict:
     steps = [float(t + 1) for t in range(lengths[-1])]
     norms, expected = (g.x.norm(dim=(0, 2)).tolist() for g in (by_hand, automatic))
     return Verdict(
-        predicted=f"relative difference ≤ {BOUND:g}",
+        quantity="largest relative difference from autograd",
         measured=worst,
+        relation="≤",
         bound=BOUND,
-        holds=worst <= BOUND,
         picture=Picture(
-            title="The gradient on its way back through time, by hand and by autograd",
+            title="Gradients through time, by hand and by autograd",
             x_label="step t",
             y_label="‖∂ℓ/∂x_t‖ of a loss at every tenth step",
             curves={"autograd": (steps, expected)},

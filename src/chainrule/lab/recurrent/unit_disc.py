@@ -2,11 +2,13 @@
 
     λ = exp(-exp ν + i φ)   ⇒   |λ| = exp(-exp ν) < 1   for every ν
 
-Measured: the largest |λ| of LRUs at the start, for ν anywhere in [-30, 30], and after `steps` steps
-of a rate far too large toward targets that grow by 5 % in each time step, which only |λ| > 1 can
-follow. Bound: below 1. In double precision exp(-exp ν) rounds to 1 for ν < -36.7, but never to
-more; single precision has that limit at -16.6. Orvieto et al. (2023), ICML. The notes call the
-layer of Feng et al. (2024), whose eigenvalues are gates in (0, 1), by the same name.
+Measured: the largest |λ| of LRUs at initialization, for ν anywhere in [-30, 30], and after `steps`
+steps with a rate far too large toward targets that grow by 5 % per time step, which only |λ| > 1
+can follow.
+Bound: below 1. In double precision exp(-exp ν) rounds to 1 for ν < -36.7, but never to more; in
+single precision that limit is -16.6.
+Orvieto et al. (2023), ICML. The notes use the same name for the layer of Feng et al. (2024), whose
+eigenvalues are gates in (0, 1).
 """
 
 from collections.abc import Callable
@@ -23,17 +25,21 @@ Parametrization = Callable[[Tensor, Tensor], Tensor]
 
 
 def check(steps: int = 100, seed: int = 0) -> Verdict:
-    """λ by ν and φ."""
+    """λ parametrized by ν and φ.
+
+    Args:
+        steps: Training steps.
+    """
     return verdict(eigenvalues, steps, seed)
 
 
 def broken() -> Verdict:
-    """|λ| = exp ν: in the disc for ν < 0 alone."""
+    """|λ| = exp ν, which is inside the disc only for ν < 0."""
     return verdict(lambda nu, phi: torch.polar(torch.exp(nu), phi), 100, 0)
 
 
 def verdict(lam: Parametrization, steps: int, seed: int) -> Verdict:
-    """Largest modulus at the start, anywhere, and after wild training."""
+    """Largest modulus at initialization, for any ν, and after training at a huge rate."""
     generator = torch.Generator().manual_seed(seed)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -46,17 +52,17 @@ def verdict(lam: Parametrization, steps: int, seed: int) -> Verdict:
     turn = torch.linspace(0, 2 * torch.pi, 200)
     circle = torch.polar(torch.ones(200), turn)
     return Verdict(
-        predicted="|λ| < 1",
+        quantity="largest |λ|",
         measured=largest,
+        relation="<",
         bound=1.0,
-        holds=largest < 1,
         picture=Picture(
-            title="Pulled outwards by its training, an LRU stays in the unit disc",
+            title="Even when trained to grow, an LRU stays in the unit disc",
             x_label="Re λ",
             y_label="Im λ",
             points={
                 "at the start": (start.real.tolist(), start.imag.tolist()),
-                f"after {steps} wild steps": (end.real.tolist(), end.imag.tolist()),
+                f"after {steps} steps at a huge rate": (end.real.tolist(), end.imag.tolist()),
             },
             bounds={"|λ| = 1": (circle.real.tolist(), circle.imag.tolist())},
         ),
@@ -65,7 +71,7 @@ def verdict(lam: Parametrization, steps: int, seed: int) -> Verdict:
 
 
 def trained(lam: Parametrization, nu: Tensor, phi: Tensor, steps: int) -> Tensor:
-    """λ after descent on mean |log|h_T| - T log 1.05|: every unit is asked to grow."""
+    """λ after descent on mean |log|h_T| - T log 1.05|, which asks every unit to grow."""
     optimizer = torch.optim.Adam([nu, phi], lr=RATE)
     b = torch.zeros(1, LENGTH, len(nu), dtype=torch.complex128)
     h = torch.ones(1, len(nu), dtype=torch.complex128)

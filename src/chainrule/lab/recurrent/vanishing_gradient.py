@@ -1,11 +1,12 @@
-"""Claim: through an Elman network gradients vanish like (α σ₁(U))ᵏ if α σ₁(U) < 1 (J 5).
+"""Claim: gradients of an Elman network vanish like (α σ₁(U))ᵏ if α σ₁(U) < 1 (J 5).
 
     ∂z_i/∂z_t = ∏_{j=t+1}^i Φ_j U,   ‖Φ_j‖ ≤ α = max φ'     ⇒     ‖∂z_i/∂z_t‖₂ ≤ (α σ₁(U))^{i-t}
 
 Measured: the largest ratio of the norm to the bound over all i - t up to `steps`, for tanh and ReLU
 (α = 1), σ₁(U) = 0.5, 0.8 and 0.95, orthogonal and Gaussian directions of U, random inputs, z_0 and
-b. Bound: 1 + 1e-12, by submultiplicativity; a product of some hundred factors errs by less. The
-notes print that the gradient vanishes if σ₁(U) ≥ 1/α: it does so if σ₁(U) < 1/α, and
+b.
+Bound: 1 + 1e-12, by submultiplicativity; a product of a hundred factors has a smaller error.
+The notes print that the gradient vanishes if σ₁(U) ≥ 1/α: it does if σ₁(U) < 1/α, and
 `exploding-gradient` shows what may happen above. Hochreiter (1991); Pascanu et al. (2013), ICML.
 """
 
@@ -21,9 +22,14 @@ LARGEST = (0.5, 0.8, 0.95)
 KINDS = ("orthogonal", "gaussian")
 
 
-def check(steps: int = 60, units: int = 16, seed: int = 0) -> Verdict:
-    """Recurrent weights below the threshold."""
-    return verdict(steps, units, seed, printed=False)
+def check(steps: int = 60, hidden_size: int = 16, seed: int = 0) -> Verdict:
+    """Recurrent weights below the threshold.
+
+    Args:
+        steps: Steps through which gradients are traced.
+        hidden_size: Units of the network.
+    """
+    return verdict(steps, hidden_size, seed, printed=False)
 
 
 def broken() -> Verdict:
@@ -44,12 +50,12 @@ def verdict(steps: int, units: int, seed: int, printed: bool) -> Verdict:
         if (kind, activation) == ("orthogonal", "tanh"):
             points[f"σ₁ = {sigma:g}"] = (distances[::3], norms[::3])
     return Verdict(
-        predicted="‖∂z_i/∂z_t‖ / (α σ₁(U))^{i-t} ≤ 1",
+        quantity="largest ‖∂z_i/∂z_t‖ / (α σ₁(U))^{i-t}",
         measured=worst,
+        relation="≤",
         bound=BOUND,
-        holds=worst <= BOUND,
         picture=Picture(
-            title="The past loses its gradient like σ₁ᵏ, or faster",
+            title="Gradients through time decay like σ₁ᵏ, or faster",
             x_label="steps back, k = i - t",
             y_label="‖∂z_i/∂z_t‖₂",
             curves={

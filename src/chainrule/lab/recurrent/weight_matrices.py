@@ -3,10 +3,12 @@
     LSTM   V, F, G, H ∈ ℝ^{m × (m + n)},  U ∈ ℝ^{m × m}      parameters = 4 m (m + n) + m²
     GRU    G, H, V ∈ ℝ^{m × (m + n)}                         parameters = 3 m (m + n)
 
-Measured: the matrices and parameters of the library's layers for widths m = 4 … `widest`; beside
-J's forms the standard ones, of four and three matrices with two biases each, Elman's [U, V],
-and minGRU's two that do not see the state. The largest difference from the formulas. Bound:
-exactly 0, they are counts. Cho et al. (2014), EMNLP; Feng et al. (2024) for minGRU.
+Measured: the matrices and parameters of the library's layers for hidden sizes m = 4 …
+`max_hidden_size`: J's forms, the standard ones of four and three matrices with two biases each,
+Elman's [U, V], and minGRU's two that do not see the state. The largest difference from the
+formulas.
+Bound: exactly 0; these are counts.
+Cho et al. (2014), EMNLP; Feng et al. (2024) for minGRU.
 """
 
 from collections.abc import Callable, Mapping
@@ -34,9 +36,13 @@ SHOWN = ("LSTM, J's form", "GRU, J's form", "Elman", "minGRU")
 MATRICES = {NotesLSTM: 5, NotesGRU: 3}
 
 
-def check(widest: int = 128) -> Verdict:
-    """J's numbers."""
-    return verdict(widest, MATRICES)
+def check(max_hidden_size: int = 128) -> Verdict:
+    """J's numbers of matrices.
+
+    Args:
+        max_hidden_size: Largest hidden size m.
+    """
+    return verdict(max_hidden_size, MATRICES)
 
 
 def broken() -> Verdict:
@@ -59,12 +65,12 @@ def verdict(widest: int, matrices: Mapping[type[Recurrent], int]) -> Verdict:
     gaps += [abs(sum(p.ndim == 2 for p in built(kind, 4)) - k) for kind, k in matrices.items()]
     sizes = [float(m) for m in widths]
     return Verdict(
-        predicted="counted - formula = 0",
+        quantity="|parameters counted - formula|",
         measured=float(max(gaps)),
+        relation="=",
         bound=0.0,
-        holds=max(gaps) == 0,
         picture=Picture(
-            title="Five matrices, three, one, and two that do not see the state",
+            title="LSTM: five matrices, GRU: three, Elman: one, minGRU: two",
             x_label=f"units m, for n = {INPUTS} inputs",
             y_label="parameters",
             curves={
@@ -77,6 +83,6 @@ def verdict(widest: int, matrices: Mapping[type[Recurrent], int]) -> Verdict:
 
 
 def built(kind: type[Recurrent], width: int) -> list[nn.Parameter]:
-    """All that a layer of that width learns."""
+    """The parameters of a layer of that hidden size."""
     with torch.random.fork_rng(devices=[]):
         return list(kind(INPUTS, width).parameters())

@@ -1,11 +1,12 @@
-"""Claim: Bellman's operator brings any two value functions nearer by the factor γ (A 4).
+"""Claim: Bellman's operator is a contraction with factor γ in the maximum norm (A 4).
 
     (T V)(s) = max_a Σ_s' P(s' | s, a) (R(s, a, s') + γ V(s'))
     ‖T V - T W‖∞ ≤ γ ‖V - W‖∞        ⇒        ‖V_k - V*‖∞ ≤ γᵏ ‖V_0 - V*‖∞
 
-Measured: over random processes, grid worlds and pairs V, W, the largest ratio
-‖T V - T W‖ / (γ ‖V - W‖). Bound: 1 + 1e-12, the theorem and rounding; V = W + 1 meets it. The
-norm matters: in Euclid's, an operator that leads every state to the same one expands.
+Measured: over random processes, grid worlds and pairs V, W, the largest ratio ‖T V - T W‖ / (γ ‖V -
+W‖).
+Bound: 1 + 1e-12, the theorem and rounding; V = W + 1 attains it.
+The norm matters: in the Euclidean norm, an operator that leads every state to the same one expands.
 Bellman (1957); Banach (1922); Puterman (1994), proposition 6.2.4.
 """
 
@@ -21,12 +22,17 @@ DISCOUNTS = (0.5, 0.8, 0.9)
 
 
 def check(states: int = 20, pairs: int = 200, seed: int = 0) -> Verdict:
-    """The largest difference over the states."""
+    """The maximum norm.
+
+    Args:
+        states: States of the random processes.
+        pairs: Random pairs of value functions for each process.
+    """
     return verdict(states, pairs, seed, norm=float("inf"))
 
 
 def broken() -> Verdict:
-    """Euclid's norm."""
+    """The Euclidean norm."""
     return verdict(20, 200, 0, norm=2.0)
 
 
@@ -49,12 +55,12 @@ def verdict(states: int, pairs: int, seed: int, norm: float) -> Verdict:
         curves[f"γ = {discount}"] = (steps, [distances[0] * discount**k for k in steps])
         points[f"γ = {discount}"] = (steps[::2], distances[::2])
     return Verdict(
-        predicted="‖TV - TW‖ / (γ ‖V - W‖) ≤ 1",
+        quantity="largest ‖TV - TW‖ / (γ ‖V - W‖)",
         measured=worst,
+        relation="≤",
         bound=BOUND,
-        holds=worst <= BOUND,
         picture=Picture(
-            title="Value iteration comes nearer by γ with every sweep",
+            title="Every sweep of value iteration shrinks the distance by γ",
             x_label="sweeps k",
             y_label="distance from the optimum, ‖V_k - V*‖∞",
             curves=curves,

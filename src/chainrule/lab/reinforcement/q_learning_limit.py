@@ -1,14 +1,16 @@
-"""Claim: Q-learning finds, from steps alone, what value iteration computes from the model (A 4).
+"""Claim: Q-learning finds from experience what value iteration computes from the model (A 4).
 
     Q(s, a) ← Q(s, a) + α (r + γ max_a' Q(s', a') - Q(s, a)),   α = n^(-ω),  ½ < ω ≤ 1   ⇒   Q → Q*
     E ‖Q - Q*‖∞ ≲ σ √(α/2) √(2 log 2K) / (1 - γ)
 
-Hypothesis: every action is tried in every state for ever. The noise left by a rate α has variance
-σ²α/2, σ² being the largest variance of r + γ max Q*; the largest of K such Gaussian errors is below
-√(2 log 2K) of them on average, and the bootstrap passes errors on at most 1/(1 - γ) times.
+Hypothesis: every action is tried in every state infinitely often. The noise left by a rate α has
+variance σ²α/2, where σ² is the largest variance of r + γ max Q*. The largest of K such Gaussian
+errors is below √(2 log 2K) of them on average, and bootstrapping amplifies errors at most 1/(1 - γ)
+times.
 Measured: the mean of ‖Q - Q*‖∞ over agents, in units of σ √(α/2), after `steps` steps in a random
-process, with n the mean number of visits. Bound: √(2 log 2K) / (1 - γ), here 4.9; a mean of 50
-agents errs by 0.1. Watkins and Dayan (1992), Machine Learning 8.
+process, with n the mean number of visits.
+Bound: √(2 log 2K) / (1 - γ), here 4.9; a mean of 50 agents has an error of 0.1.
+Watkins and Dayan (1992), Machine Learning 8.
 """
 
 import math
@@ -26,12 +28,18 @@ POWER = 0.7
 
 
 def check(agents: int = 50, steps: int = 6000, discount: float = 0.5, seed: int = 0) -> Verdict:
-    """Agents that always explore."""
+    """Agents that always explore.
+
+    Args:
+        agents: Independent agents.
+        steps: Steps of each agent.
+        discount: Discount factor γ.
+    """
     return verdict(agents, steps, discount, seed, epsilon=1.0)
 
 
 def broken() -> Verdict:
-    """Agents that never do: what looks bad at first is not tried again."""
+    """Agents that never explore: an action that looks bad at first is not tried again."""
     return verdict(50, 6000, 0.5, 0, epsilon=0.0)
 
 
@@ -51,10 +59,10 @@ def verdict(agents: int, steps: int, discount: float, seed: int, epsilon: float)
     bound = math.sqrt(2 * math.log(2 * STATES * ACTIONS)) / (1 - discount)
     measured = errors[-1] / math.sqrt(visits[-1] ** -POWER / 2)
     return Verdict(
-        predicted="E ‖Q - Q*‖∞ → 0, like n^(-ω/2)",
+        quantity="mean ‖Q - Q*‖∞, in units of σ √(α/2)",
         measured=measured,
+        relation="≤",
         bound=bound,
-        holds=measured <= bound,
         picture=Picture(
             title="Agents that keep exploring learn the optimal values",
             x_label="visits of each action in each state, n",

@@ -3,10 +3,12 @@
     a = Φ⁺y,  Φ ∈ ℝⁿˣᴺ:     N < n  least squares,     N > n  the shortest of all exact fits
     N = n:  the only fit;  ‖a‖ and the test error grow like 1/σ_min(Φ)
 
-Measured: the number N of random ReLU features at which the median test error over draws is largest,
-as |log₂(N/n)|. Bound: 0.25; the neighbors tried are 0.32 away, so the peak is at n itself, where
-the median is several times theirs. It must also hold that the second descent ends lower than the
-first: the error at N = 16 n is below all errors at N < n. Belkin et al. (2019), PNAS 116(32).
+Measured: the number N of random ReLU features with the largest median test error over draws, as
+|log₂(N/n)|.
+Bound: 0.25; the neighboring values tried are 0.32 away, so the peak is at n itself, where the
+median is several times theirs. The second descent must also end lower than the first: the error at
+N = 16 n is below all errors at N < n.
+Belkin et al. (2019), PNAS 116(32).
 """
 
 import math
@@ -26,12 +28,18 @@ EXACT = 1e-9  # rounding of an exact fit
 
 
 def check(examples: int = 40, draws: int = 30, noise: float = 0.1, seed: int = 0) -> Verdict:
-    """The shortest fit."""
+    """The minimum-norm fit.
+
+    Args:
+        examples: Training examples n.
+        draws: Independent data sets and features.
+        noise: Standard deviation of the noise on the targets.
+    """
     return verdict(shortest_fit, examples, draws, noise, seed)
 
 
 def broken() -> Verdict:
-    """A ridge penalty takes the peak away."""
+    """A ridge penalty removes the peak."""
     return verdict(lambda Phi, y: ridge(Phi, y[:, None], 0.1)[:, 0], 40, 10, 0.1, 0)
 
 
@@ -47,10 +55,11 @@ def verdict(
     peak = abs(math.log2(RATIOS[test.index(max(test))]))
     before = min(error for ratio, error in zip(RATIOS, test, strict=True) if ratio < 1)
     return Verdict(
-        predicted="largest test error at N = n",
+        quantity="|log₂(N/n)| at the largest test error",
         measured=peak,
+        relation="≤",
         bound=BOUND,
-        holds=peak <= BOUND and test[-1] < before,
+        conditions={"the second descent ends below the first": test[-1] < before},
         picture=Picture(
             title="The test error descends twice",
             x_label="features per example, N / n",

@@ -1,10 +1,11 @@
-"""Claim: the mean of n independent values in [0, 1] misses its expectation by t rarely (A 5).
+"""Claim: the mean of n independent values in [0, 1] rarely misses its expectation by t (A 5).
 
     P(|mean - μ| ≥ t) ≤ 2 exp(-2 n t²)
 
-Measured: the share of means that miss by t or more, for coins of several biases, uniform values and
-several n and t; how many standard errors it lies above the bound, at most.
-Bound: 5; a binomial share passes it once in 10⁶ draws or less. Hoeffding (1963), JASA 58.
+Measured: the fraction of means that miss by t or more, for coins of several biases, uniform values
+and several n and t; the largest distance above the bound, in standard errors.
+Bound: 5; a binomial fraction exceeds it in one draw in 10⁶ or fewer.
+Hoeffding (1963), JASA 58.
 """
 
 import torch
@@ -20,12 +21,16 @@ SCALED = tuple(k / 4 for k in range(1, 9))  # t √n
 
 
 def check(trials: int = 4000, seed: int = 0) -> Verdict:
-    """Independent values."""
+    """Independent values.
+
+    Args:
+        trials: Means drawn for each n.
+    """
     return verdict(trials, seed, repeated=1)
 
 
 def broken() -> Verdict:
-    """Every value counted five times: there are fewer than n independent ones."""
+    """Every value is counted five times, so fewer than n are independent."""
     return verdict(4000, 0, repeated=5)
 
 
@@ -47,10 +52,10 @@ def verdict(trials: int, seed: int, repeated: int) -> Verdict:
         curves[f"bound, n = {n}"] = (fine, [hoeffding(n, t) for t in fine])
         points[f"coins, n = {n}"] = (t_axis, [tail(deviations[-1], t) for t in t_axis])
     return Verdict(
-        predicted="P(|mean - μ| ≥ t) ≤ 2 exp(-2nt²)",
+        quantity="largest (fraction - 2 exp(-2nt²)), standard errors",
         measured=worst,
+        relation="≤",
         bound=LEVEL,
-        holds=worst <= LEVEL,
         picture=Picture(
             title="Means of fair coins stay below Hoeffding's bound",
             x_label="deviation t",
@@ -64,5 +69,5 @@ def verdict(trials: int, seed: int, repeated: int) -> Verdict:
 
 
 def tail(deviation: Tensor, t: float) -> float:
-    """Share of deviations of at least t; a rounding's width below it counts too."""
+    """Fraction of deviations of at least t, up to rounding."""
     return (deviation >= t - 1e-9).double().mean().item()

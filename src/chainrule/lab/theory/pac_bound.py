@@ -1,11 +1,12 @@
-"""Claim: with n examples, no member of a finite class misleads by more than its PAC bound (A 5).
+"""Claim: the risks of a finite class lie within its PAC bound with probability 1 - δ (A 5).
 
     P(max_{h ∈ H} |R(h) - R̂(h)| > √((log |H| + log 2/δ) / 2n)) ≤ δ               any distribution
     P(some h with R̂(h) = 0 has R(h) > (log |H| + log 1/δ) / n) ≤ δ               realizable
 
-Measured: |H| classifiers that guess with risks from 0 to ½, each for itself; the share of samples
-for which a bound fails, and by how many standard errors it exceeds δ.
-Bound: 5; a binomial share passes it once in 10⁶ seeds or less. Valiant (1984), CACM 27.
+Measured: |H| classifiers that err independently with risks from 0 to ½; the fraction of samples for
+which a bound fails, and its distance above δ in standard errors.
+Bound: 5; a binomial fraction exceeds it for one seed in 10⁶ or fewer.
+Valiant (1984), CACM 27.
 """
 
 import torch
@@ -17,20 +18,24 @@ LEVEL = 5.0
 NUMBERS = (25, 50, 100, 200, 400)
 
 
-def check(
-    hypotheses: int = 100, failure: float = 0.1, samples: int = 300, seed: int = 0
-) -> Verdict:
-    """The bound for all of them."""
-    return verdict(hypotheses, failure, samples, seed, counted=hypotheses)
+def check(hypotheses: int = 100, delta: float = 0.1, samples: int = 300, seed: int = 0) -> Verdict:
+    """The bound for the whole class.
+
+    Args:
+        hypotheses: Number of classifiers |H|.
+        delta: Failure probability δ.
+        samples: Samples for each number of examples.
+    """
+    return verdict(hypotheses, delta, samples, seed, counted=hypotheses)
 
 
 def broken() -> Verdict:
-    """The bound for one hypothesis that was chosen before the examples were seen."""
+    """The bound for one hypothesis chosen before seeing the examples."""
     return verdict(100, 0.1, 300, 0, counted=1)
 
 
 def verdict(hypotheses: int, failure: float, samples: int, seed: int, counted: int) -> Verdict:
-    """Shares of samples that break a bound; the picture shows the gap that few exceed."""
+    """Fractions of samples that break a bound; the picture shows the quantile of the gap."""
     generator = torch.Generator().manual_seed(seed)
     risks = torch.linspace(0, 0.5, hypotheses)
     error = (failure * (1 - failure) / samples) ** 0.5
@@ -49,10 +54,10 @@ def verdict(hypotheses: int, failure: float, samples: int, seed: int, counted: i
         typical.append(gap.quantile(1 - failure).item())
     sizes = [float(n) for n in NUMBERS]
     return Verdict(
-        predicted=f"share of samples that break a bound ≤ {failure:g}",
+        quantity="largest (failing fraction - δ), standard errors",
         measured=worst,
+        relation="≤",
         bound=LEVEL,
-        holds=worst <= LEVEL,
         picture=Picture(
             title=f"The worst of {hypotheses} hypotheses stays within the PAC bound",
             x_label="examples n",
@@ -63,7 +68,7 @@ def verdict(hypotheses: int, failure: float, samples: int, seed: int, counted: i
                     sizes,
                     [finite_class_gap(n, hypotheses, failure) for n in NUMBERS],
                 ),
-                "one, chosen beforehand": (
+                "one hypothesis, chosen beforehand": (
                     sizes,
                     [finite_class_gap(n, 1, failure) for n in NUMBERS],
                 ),

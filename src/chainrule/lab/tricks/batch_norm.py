@@ -1,11 +1,14 @@
-"""Claim: batch normalization gives every unit mean 0 and variance 1, down to √ε (J 8.5).
+"""Claim: batch normalization gives every unit mean 0 and variance s² / (s² + ε) (J 8.5).
 
     f̄ = (f - E f) / √(Var f + ε)   ⇒   E f̄ = 0,   Var f̄ = s² / (s² + ε)        over the batch
 
-for units of any mean and variance s²; ε, which J leaves out, makes the variance 1 only for s² ≫ ε.
-Measured: mean and variance of each unit's answer in training mode, for s from 10⁻⁵ to 10³; their
-largest distance from the prediction. Bound: 1e-12 of double precision, times the condition of a
-difference, 1 + |E f| / s. Ioffe and Szegedy (2015).
+The formula holds for units of any mean and variance s². ε, which J leaves out, makes the variance 1
+only for s² ≫ ε.
+Measured: mean and variance of each unit's output in training mode, for s from 10⁻⁵ to 10³; their
+largest distance from the prediction, divided by the condition number of the difference, 1 + |E f| /
+s.
+Bound: 1e-12, rounding in double precision.
+Ioffe and Szegedy (2015).
 """
 
 import torch
@@ -17,7 +20,12 @@ BOUND = 1e-12
 
 
 def check(units: int = 33, batch: int = 64, seed: int = 0) -> Verdict:
-    """The statistics of the batch."""
+    """The statistics of the batch.
+
+    Args:
+        units: Units, with standard deviations from 10⁻⁵ to 10³.
+        batch: Examples in the batch.
+    """
     return verdict(units, batch, seed, training=True)
 
 
@@ -27,7 +35,7 @@ def broken() -> Verdict:
 
 
 def verdict(units: int, batch: int, seed: int, training: bool) -> Verdict:
-    """Mean and variance of what comes out."""
+    """Mean and variance of the outputs."""
     generator = torch.Generator().manual_seed(seed)
     spread = torch.logspace(-5, 3, units, dtype=torch.float64)
     center = spread * torch.randn(units, dtype=torch.float64, generator=generator)
@@ -41,12 +49,12 @@ def verdict(units: int, batch: int, seed: int, training: bool) -> Verdict:
     worst = (torch.maximum(out.mean(0).abs(), off) / condition).max().item()
     fine = torch.logspace(-5, 3, 100, dtype=torch.float64)
     return Verdict(
-        predicted="E f̄ = 0,  Var f̄ = s² / (s² + ε)",
+        quantity="largest |mean or variance - predicted| / condition",
         measured=worst,
+        relation="≤",
         bound=BOUND,
-        holds=worst <= BOUND,
         picture=Picture(
-            title="Whatever comes in, variance 1 goes out, unless it was below ε",
+            title="The output has variance 1 unless the input's is below ε",
             x_label="standard deviation s of a unit before",
             y_label="mean and variance after",
             curves={

@@ -3,10 +3,10 @@
     BN(wᵀx) = μ + γ wᵀ(x - E x) / ‖w‖_Σ,    ‖w‖²_Σ = wᵀ Σ w,   Σ = Cov x
     BN((c w)ᵀx) = BN(wᵀx)   ⇒   ∇ℓ(c w) = ∇ℓ(w) / c,   ∇ℓ(w) ⟂ w
 
-Measured: for lengths c from 10⁻³ to 10³ the largest difference of layer and formula, of c ∇ℓ(c w)
-and ∇ℓ(w), relative, and the cosine of ∇ℓ and w. Bound: 1e-11, some ten thousand times the rounding
-of double precision; ε = 0 here. J prints Σ = E xxᵀ, which is right for E x = 0 only.
-Ioffe and Szegedy (2015), van Laarhoven (2017).
+Measured: for lengths c from 10⁻³ to 10³, the largest of three: the difference between layer and
+formula, the relative difference between c ∇ℓ(c w) and ∇ℓ(w), and the cosine between ∇ℓ and w.
+Bound: 1e-11, about ten thousand times the rounding of double precision; ε = 0 here.
+J prints Σ = E xxᵀ, which is right only for E x = 0. Ioffe and Szegedy (2015), van Laarhoven (2017).
 """
 
 import torch
@@ -23,10 +23,15 @@ LENGTHS = torch.logspace(-3, 3, 13, dtype=torch.float64)
 
 
 def check(inputs: int = 10, batch: int = 100, seed: int = 0) -> Verdict:
-    """The covariance of x."""
+    """The covariance of x.
+
+    Args:
+        inputs: Input dimension, at least 2.
+        batch: Examples in the batch, at least 3.
+    """
     if inputs < 2 or batch < 3:
         raise InputError(
-            f"expected 2 inputs and a batch of 3 at least, for w to have a gradient, got {inputs} "
+            f"inputs must be at least 2 and batch at least 3 for a gradient of w, got {inputs} "
             f"and {batch}"
         )
     return verdict(inputs, batch, seed, center=1.0)
@@ -55,10 +60,10 @@ def verdict(inputs: int, batch: int, seed: int, center: float) -> Verdict:
     worst = max(outputs, gradients, cosine)
     size = gradient.norm().item()
     return Verdict(
-        predicted="BN((c w)ᵀx) = wᵀ(x - E x) / ‖w‖_Σ,  ∇ℓ(c w) = ∇ℓ(w) / c ⟂ w",
+        quantity="largest error of output, gradient and angle",
         measured=worst,
+        relation="≤",
         bound=BOUND,
-        holds=worst <= BOUND,
         picture=Picture(
             title="With batch normalization a longer w means a smaller gradient",
             x_label="multiple c of the length of w",

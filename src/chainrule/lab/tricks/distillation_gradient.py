@@ -4,9 +4,10 @@
     T → ∞   ⇒   T² ∂ℓ/∂G → ((G - Ḡ) - (F - F̄)) / K        K classes, means over them
 
 Measured: the largest difference from autograd over random logits and temperatures, relative to the
-largest entry. Bound: 1e-12, some thousand times the rounding of double precision.
-J prints loss and gradient without the minus sign: descent would drive the student from its teacher.
-Hinton, Vinyals and Dean (2015).
+largest entry.
+Bound: 1e-12, about a thousand times the rounding of double precision.
+J prints loss and gradient without the minus sign: descent would drive the student away from its
+teacher. Hinton, Vinyals and Dean (2015).
 """
 
 import torch
@@ -21,9 +22,14 @@ TEMPERATURES = [10 ** (k / 5) for k in range(-2, 12)]
 
 
 def check(examples: int = 200, classes: int = 10, seed: int = 0) -> Verdict:
-    """(q - p)/T."""
+    """(q - p)/T.
+
+    Args:
+        examples: Random logits of student and teacher.
+        classes: Classes K.
+    """
     if classes < 2:
-        raise InputError(f"--classes must be at least 2, got {classes}")
+        raise InputError(f"classes must be at least 2, got {classes}")
     return verdict(examples, classes, seed, sign=1.0)
 
 
@@ -43,10 +49,10 @@ def verdict(examples: int, classes: int, seed: int, sign: float) -> Verdict:
     )
     limit = size((G - G.mean(1, keepdim=True) - F + F.mean(1, keepdim=True)) / classes)
     return Verdict(
-        predicted="∂ℓ/∂G = (q - p)/T",
+        quantity="largest relative difference from autograd",
         measured=worst,
+        relation="≤",
         bound=BOUND,
-        holds=worst <= BOUND,
         picture=Picture(
             title="At high temperature the student matches the teacher's logits",
             x_label="temperature T",

@@ -2,11 +2,12 @@
 
     softmax(f(x)) ∝ Π_m softmax(f(x; m))^{p(m)},       f(x; m) = W (m ⊙ h / p) + b,   p = 1 - rate
 
-Exact if nothing but a softmax follows the dropped layer; scaling the weights by π (J) and dividing
+This is exact if only a softmax follows the dropped layer; scaling the weights by π (J) and dividing
 by p in training (here) are the same rule. J's ensemble is the arithmetic mean, for which the rule
 is an approximation, as it is for deeper networks.
 Measured: all 2ᵈ subnetworks of d hidden units; the largest difference of a log-probability.
-Bound: 1e-12, the rounding of 2ᵈ terms. Hinton et al. (2012), Baldi and Sadowski (2013).
+Bound: 1e-12, the rounding of 2ᵈ terms.
+Hinton et al. (2012), Baldi and Sadowski (2013).
 """
 
 from collections.abc import Sequence
@@ -23,9 +24,15 @@ BOUND = 1e-12
 
 
 def check(units: int = 10, inputs: int = 40, rate: float = 0.5, seed: int = 0) -> Verdict:
-    """One hidden layer, dropped before the softmax."""
+    """One hidden layer, dropped before the softmax.
+
+    Args:
+        units: Hidden units d; all 2ᵈ masks are formed.
+        inputs: Random inputs.
+        rate: Dropout rate.
+    """
     if units > MOST:
-        raise InputError(f"--units must be at most {MOST}, all masks being formed, got {units}")
+        raise InputError(f"units must be at most {MOST} because all masks are formed, got {units}")
     return verdict([units], inputs, rate, seed)
 
 
@@ -35,7 +42,7 @@ def broken() -> Verdict:
 
 
 def verdict(hidden: Sequence[int], inputs: int, rate: float, seed: int) -> Verdict:
-    """Means over all subnetworks, beside the whole network."""
+    """Means over all subnetworks, compared with the whole network."""
     with torch.random.fork_rng([]):
         torch.manual_seed(seed)
         model = MLP(5, hidden, 3, dropout=rate).double()
@@ -50,12 +57,12 @@ def verdict(hidden: Sequence[int], inputs: int, rate: float, seed: int) -> Verdi
     worst = (geometric - whole).abs().max().item()
     across = whole.exp()[:, 0].tolist()
     return Verdict(
-        predicted="log of the geometric mean - log softmax(f) = 0",
+        quantity="largest |log geometric mean - log softmax(f)|",
         measured=worst,
+        relation="≤",
         bound=BOUND,
-        holds=worst <= BOUND,
         picture=Picture(
-            title=f"One network speaks for {len(masks):,} subnetworks",
+            title=f"One network stands for {len(masks):,} subnetworks",
             x_label="probability of a class by the network without masks",
             y_label="mean over all subnetworks",
             curves={"equal": ([0.0, 1.0], [0.0, 1.0])},

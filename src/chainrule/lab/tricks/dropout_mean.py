@@ -2,9 +2,10 @@
 
     h̃ = m ⊙ h / p,   m_j ~ Bernoulli(p)   ⇒   E h̃ = h,   Var h̃_j = (1 - p)/p h_j²
 
-Measured: the mean of h̃ over sampled masks, for five dropout rates; the largest distance from h in
-the standard errors |h_j| √((1 - p)/(p S)) of S masks. Bound: the normal quantile that all units
-and rates together pass once in 10⁶ seeds. Srivastava et al. (2014).
+Measured: the mean of h̃ over sampled masks, for five dropout rates; the largest distance from h, in
+the standard errors |h_j| √((1 - p)/(p S)) of S masks.
+Bound: the normal quantile that all units and rates together exceed for one seed in 10⁶.
+Srivastava et al. (2014).
 """
 
 from collections.abc import Callable
@@ -23,9 +24,14 @@ LEVEL = 1e-6
 
 
 def check(units: int = 40, masks: int = 20_000, seed: int = 0) -> Verdict:
-    """Division by p."""
+    """Division by p.
+
+    Args:
+        units: Units.
+        masks: Random masks for each rate, at least 100.
+    """
     if masks < 100:
-        raise InputError(f"--masks must be at least 100, got {masks}")
+        raise InputError(f"masks must be at least 100, got {masks}")
     return verdict(units, masks, seed, lambda h, rate: dropout(h, rate, training=True))
 
 
@@ -35,7 +41,7 @@ def broken() -> Verdict:
 
 
 def verdict(units: int, masks: int, seed: int, drop: Callable[[Tensor, float], Tensor]) -> Verdict:
-    """Means over masks, as parts of h."""
+    """Means over masks, relative to h."""
     with torch.random.fork_rng([]):
         torch.manual_seed(seed)
         h = torch.randn(units, dtype=torch.float64)
@@ -48,14 +54,14 @@ def verdict(units: int, masks: int, seed: int, drop: Callable[[Tensor, float], T
     x = [float(count) for count in counts]
     above = [1 + 2 * error(max(DRAWN), count) for count in counts]
     return Verdict(
-        predicted="E h̃ = h",
+        quantity="largest |mean of h̃ - h|, standard errors",
         measured=worst,
+        relation="≤",
         bound=bound,
-        holds=worst <= bound,
         picture=Picture(
             title="On average dropout changes nothing",
             x_label="masks averaged",
-            y_label="mean of one unit, as part of its value h",
+            y_label="mean of one unit, relative to its value h",
             curves={"h̃ = h": ([x[0], x[-1]], [1.0, 1.0])},
             points={
                 f"rate {rate:g}": (x, [dropped[rate][:n, 0].mean().item() for n in counts])

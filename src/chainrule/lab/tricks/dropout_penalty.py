@@ -2,11 +2,12 @@
 
     E (wᵀh̃ + b - y)² = (wᵀh + b - y)² + (1 - p)/p Σ_j w_j² h_j²,       h̃ = m ⊙ h / p
 
-An adaptive ridge: a weight pays in proportion to its unit's activity, so that units that are often
-large must share their work. Exact for a linear output with squared loss behind the dropped layer.
-Measured: the expectation over all 2ᵈ masks of a ReLU network's d hidden units; the largest distance
-from the formula, relative. Bound: 1e-12, the rounding of 2ᵈ terms. The library's own random masks,
-drawn in the picture, must agree within 7 standard errors: passed once in 10¹⁰ means.
+An adaptive ridge: a weight pays in proportion to its unit's activity. It is exact for a linear
+output with squared loss after the dropped layer.
+Measured: the expectation over all 2ᵈ masks of a ReLU network's d hidden units; the largest relative
+distance from the formula.
+Bound: 1e-12, the rounding of 2ᵈ terms. The library's own random masks, drawn in the picture, must
+agree within 7 standard errors, which one mean in 10¹⁰ exceeds.
 Srivastava et al. (2014), Wager, Wang and Liang (2013).
 """
 
@@ -25,10 +26,15 @@ ERRORS = 7.0
 
 
 def check(units: int = 12, samples: int = 20_000, seed: int = 0) -> Verdict:
-    """The factor (1 - p)/p."""
+    """The factor (1 - p)/p.
+
+    Args:
+        units: Hidden units d; all 2ᵈ masks are formed.
+        samples: Random masks for each rate, at least 100.
+    """
     if units > MOST or samples < 100:
         raise InputError(
-            f"expected at most {MOST} units, all masks being formed, and 100 samples or more, got "
+            f"units must be at most {MOST} (all masks are formed), samples at least 100, got "
             f"{units} and {samples}"
         )
     return verdict(units, samples, seed, power=-1)
@@ -56,13 +62,14 @@ def verdict(units: int, samples: int, seed: int, power: int) -> Verdict:
     fine = [0.2 + step / 100 for step in range(81)]
     curve = [plain + (1 - p) * p**power * penalty for p in fine]
     return Verdict(
-        predicted="E loss = loss + (1-p)/p Σ w²h²",
+        quantity="largest relative |E loss - formula|",
         measured=worst,
+        relation="≤",
         bound=BOUND,
-        holds=worst <= BOUND and apart <= ERRORS,
+        conditions={"sampled masks agree within 7 standard errors": apart <= ERRORS},
         picture=Picture(
-            title="Dropout charges every weight for the activity of its unit",
-            x_label="share p of units kept",
+            title="Dropout penalizes every weight by the activity of its unit",
+            x_label="keep probability p",
             y_label="expected squared loss",
             curves={"loss + (1-p)/p Σ w²h²": (fine, curve)},
             points={f"mean of {samples:,} masks": ([1 - rate for rate in RATES], means)},

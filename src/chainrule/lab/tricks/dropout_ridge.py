@@ -1,12 +1,13 @@
-"""Claim: a linear model with dropped inputs is an adaptive ridge regression (L exercise 10.5 c).
+"""Claim: a linear model with input dropout is an adaptive ridge regression (L exercise 10.5 c).
 
     E Σ_i (wᵀx̃_i - y_i)² = Σ_i (wᵀx_i - y_i)² + (1 - p)/p Σ_j w_j² Σ_i x_ij²,     x̃ = m ⊙ x / p
 
-The penalty knows the size of each input. Whatever its unit, dropout with keep probability p is the
-ridge regression of λ = N (1 - p)/p in inputs of mean square 1.
+The penalty adapts to the size of each input. In any unit, dropout with keep probability p is the
+ridge regression with λ = N (1 - p)/p on inputs of mean square 1.
 Measured: the weights of least squares on dropped copies of the diabetes data, its columns in units
-of 0.01 to 100, over independent repeats; the largest distance from that ridge solution in standard
-errors. Bound: Student's quantile that all weights and p together pass once in 10⁶ seeds.
+of 0.01 to 100, over independent repeats; the largest distance from that ridge solution, in standard
+errors.
+Bound: Student's quantile that all weights and p together exceed for one seed in 10⁶.
 Srivastava et al. (2014), Wager, Wang and Liang (2013). Notes also: L "Dropout".
 """
 
@@ -16,7 +17,8 @@ import torch
 from torch import Tensor
 
 from chainrule.lab.claim import Picture, Verdict
-from chainrule.lab.tricks.noisy_inputs import DRAWN, distance, fits, patients, ridge
+from chainrule.lab.helpers.diabetes_regression import standardized_diabetes
+from chainrule.lab.helpers.noisy_inputs import DRAWN, distance, fits, ridge
 from chainrule.nn.dropout import dropout
 
 RATES = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7)
@@ -24,18 +26,23 @@ UNITS = torch.logspace(-2, 2, 10, dtype=torch.float64)
 
 
 def check(copies: int = 20, repeats: int = 20, seed: int = 0) -> Verdict:
-    """Ridge in inputs of mean square 1."""
+    """Ridge on inputs of mean square 1.
+
+    Args:
+        copies: Dropped copies of the data in each fit.
+        repeats: Independent fits, at least 2.
+    """
     return verdict(copies, repeats, seed, torch.ones_like(UNITS))
 
 
 def broken() -> Verdict:
-    """Ridge in the inputs as they are: it does not adapt."""
+    """Ridge on the inputs without rescaling, which does not adapt."""
     return verdict(20, 10, 0, UNITS)
 
 
 def verdict(copies: int, repeats: int, seed: int, units: Tensor) -> Verdict:
-    """Weights by the share of inputs dropped, per standard deviation of an input."""
-    x, y = patients()
+    """Weights by dropout rate, per standard deviation of an input."""
+    x, y = standardized_diabetes()
 
     def shrunk(rate: float) -> Tensor:
         return units * ridge(units * x, y, len(x) * rate / (1 - rate))
@@ -46,13 +53,13 @@ def verdict(copies: int, repeats: int, seed: int, units: Tensor) -> Verdict:
     fine = [0.01 + step / 80 for step in range(58)]
     paths = [shrunk(rate) for rate in fine]
     return Verdict(
-        predicted="least squares on dropped copies = ridge, λ = N (1-p)/p",
+        quantity="largest |weight - ridge weight|, standard errors",
         measured=worst,
+        relation="≤",
         bound=bound,
-        holds=worst <= bound,
         picture=Picture(
             title="Dropping inputs shrinks weights as ridge regression does, in any unit",
-            x_label="share 1 - p of the inputs dropped",
+            x_label="dropout rate 1 - p",
             y_label="weight (progression per standard deviation)",
             curves={name: (fine, [w[j].item() for w in paths]) for name, j in DRAWN.items()},
             points={
@@ -60,5 +67,5 @@ def verdict(copies: int, repeats: int, seed: int, units: Tensor) -> Verdict:
                 for name, j in DRAWN.items()
             },
         ),
-        details={"examples": float(len(x)), "copies in all": float(copies * repeats)},
+        details={"examples": float(len(x)), "total copies": float(copies * repeats)},
     )

@@ -1,24 +1,23 @@
-"""Claim: t steps of gradient descent shrink as a decay of μ = 1/(η t) does, within 30 % (J 8.3).
+"""Claim: t steps of gradient descent shrink like a decay of μ = 1/(η t), within 30 % (J 8.3).
 
     q_iᵀθ_t = (1 - (1 - η λ_i)ᵗ) q_iᵀθ*       from θ_0 = 0, along H q_i = λ_i q_i
     1 ≤ (1 - e⁻ᶻ) / (z / (1 + z)) < 1.2985,   z = η t λ
 
 Measured: linear regression of the diabetes data by descent of t = 10, 100, 1000 steps and by ridge
-regression; the largest factor between the two along an axis. Bound: 1.2985 c, where
-c = -log(1 - η L) / η L pays for finite steps, L being the largest λ.
-J prints t ≈ η/μ; it must be 1/(η μ), since smaller steps take longer.
-Ali, Kolter and Tibshirani (2019).
+regression; the largest factor between the two along an axis.
+Bound: 1.2985 c, where c = -log(1 - η L) / η L accounts for finite steps, L being the largest λ.
+J prints t ≈ η/μ; it must be 1/(η μ), since smaller steps take longer. Ali, Kolter and Tibshirani
+(2019).
 """
 
 import math
 from collections.abc import Callable
 
 import torch
-from torch import Tensor
 
 from chainrule.autodiff.curvature import gradient_descent
 from chainrule.lab.claim import Picture, Verdict
-from chainrule.lab.tricks.decay_along_axes import regression
+from chainrule.lab.helpers.diabetes_regression import centered_diabetes, solution
 from chainrule.learning.losses import squared
 from chainrule.models.feedforward.linear_regression import LinearRegression
 from chainrule.models.feedforward.ridge_regression import RidgeRegression
@@ -39,8 +38,8 @@ def broken() -> Verdict:
 
 
 def verdict(decay: Callable[[float, int], float]) -> Verdict:
-    """θ_t and θ_μ along the axes, as shares of θ*."""
-    x, y = regression()
+    """θ_t and θ_μ along the axes, as fractions of θ*."""
+    x, y = centered_diabetes()
     inputs = x.shape[1]
     curvatures, axes = torch.linalg.eigh(x.T @ x / len(x))
     eta = STEP / curvatures.max().item()
@@ -55,14 +54,14 @@ def verdict(decay: Callable[[float, int], float]) -> Verdict:
     z = torch.cat([eta * t * curvatures for t in TIMES]).tolist()
     fine = torch.logspace(-3, 2, 100, dtype=torch.float64)
     return Verdict(
-        predicted="1 ≤ q_iᵀθ_t / q_iᵀθ_μ < 1.2985",
+        quantity="largest factor between q_iᵀθ_t and q_iᵀθ_μ",
         measured=ratio,
+        relation="≤",
         bound=BOUND,
-        holds=ratio <= BOUND,
         picture=Picture(
             title="Stopping after t steps shrinks nearly as a decay of 1/(η t) does",
             x_label="steps × rate × curvature, η t λ",
-            y_label="share of θ* that is kept",
+            y_label="fraction of θ* that is kept",
             curves={
                 "stopped": (fine.tolist(), (-(-fine).expm1()).tolist()),
                 "decayed": (fine.tolist(), (fine / (1 + fine)).tolist()),
@@ -71,9 +70,3 @@ def verdict(decay: Callable[[float, int], float]) -> Verdict:
             log="x",
         ),
     )
-
-
-def solution(model: LinearRegression, x: Tensor, y: Tensor) -> Tensor:
-    """The weights that the model finds."""
-    model.double().solve(x, y)
-    return model.weight.detach()[0]

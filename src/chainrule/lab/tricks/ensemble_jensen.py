@@ -1,14 +1,15 @@
-"""Claim: an ensemble's loss is at most its members' mean loss, if the loss is convex (L "Tuning").
+"""Claim: for a convex loss, an ensemble's loss is at most its members' mean loss (L "Tuning").
 
     p̄ = 1/K Σ_k p_k   ⇒   ℓ(p̄) ≤ 1/K Σ_k ℓ(p_k)         ℓ convex: Jensen's inequality (1906)
     ½ ‖p̄ - e_y‖² over all ensembles of K:   mean = C + (D - C)/K
 
 D is the mean of ½ rᵀr over the members' residuals r = p - e_y, C that of ½ rᵀr' over pairs of them.
 Measured: for all ensembles of up to M networks trained on digits, every test example, the squared
-loss and the cross-entropy: the largest excess of ensemble over mean member. Bound: 1e-12, some
-thousand times the rounding of double precision. Notes: L 10, "Tuning and Model Selection".
-The share of wrong answers is not convex: there an ensemble can lose an example its members win.
-Hansen and Salamon (1990), Krogh and Vedelsby (1995).
+loss and the cross-entropy: the largest excess of the ensemble over its mean member.
+Bound: 1e-12, about a thousand times the rounding of double precision.
+The error rate is not convex: an ensemble can misclassify an example that most members classify
+correctly. Notes: L 10, "Tuning and Model Selection". Hansen and Salamon (1990), Krogh and Vedelsby
+(1995).
 """
 
 from collections.abc import Mapping
@@ -30,14 +31,19 @@ CLASSES = 10
 
 
 def check(members: int = 7, images: int = 200, seed: int = 0) -> Verdict:
-    """Two convex losses."""
+    """Two convex losses.
+
+    Args:
+        members: Networks M, 2 to 12; all ensembles are formed.
+        images: Training images.
+    """
     if not 2 <= members <= 12:
-        raise InputError(f"--members must be 2 to 12, all ensembles being formed, got {members}")
+        raise InputError(f"members must be 2 to 12 because all ensembles are formed, got {members}")
     return verdict(members, images, seed, {"squared": brier, "cross-entropy": cross_entropy})
 
 
 def broken() -> Verdict:
-    """Right or wrong is not convex."""
+    """The error rate, which is not convex."""
     return verdict(3, 100, 0, {"squared": brier, "wrong": wrong})
 
 
@@ -57,10 +63,10 @@ def verdict(members: int, images: int, seed: int, losses: Mapping[str, Loss]) ->
     sizes = [float(K) for K in range(1, members + 1)]
     fine = [1 + step / 60 * (members - 1) for step in range(61)]
     return Verdict(
-        predicted="ensemble's loss - mean loss of its members ≤ 0",
+        quantity="largest ensemble loss - mean loss of its members",
         measured=excess,
+        relation="≤",
         bound=BOUND,
-        holds=excess <= BOUND,
         picture=Picture(
             title="Every ensemble beats the mean of its members",
             x_label="members K",

@@ -1,11 +1,11 @@
-"""Claim: orthogonal layers have singular values 1, and so have their products (J 8.1).
+"""Claim: orthogonal layers and their products have singular values 1 (J 8.1).
 
     WᵀW = I   ⇒   σ_i(W_L ⋯ W_1) = 1 for all i:   ‖W_L ⋯ W_1 x‖ = ‖x‖, forward and backward
 
-Measured: the largest |σ_i - 1| of products of 1 … `layers` layers. Bound: 1e-12, a hundred times
-the rounding of the products in double precision.
-J calls the eigenvalues ±1. They lie on the unit circle, λ = e^{iφ}, in pairs off the real axis.
-Saxe, McClelland and Ganguli (2013), Hu, Xiao and Pennington (2020).
+Measured: the largest |σ_i - 1| of products of 1 … `num_layers` layers.
+Bound: 1e-12, a hundred times the rounding of the products in double precision.
+J says the eigenvalues are ±1. They lie on the unit circle, λ = e^{iφ}, in conjugate pairs. Saxe,
+McClelland and Ganguli (2013), Hu, Xiao and Pennington (2020).
 """
 
 from collections.abc import Callable
@@ -19,13 +19,18 @@ from chainrule.nn.initialization import initialize
 BOUND = 1e-12
 
 
-def check(width: int = 64, layers: int = 6, seed: int = 0) -> Verdict:
-    """Singular values."""
-    return verdict(width, layers, seed, torch.linalg.svdvals)
+def check(width: int = 64, num_layers: int = 6, seed: int = 0) -> Verdict:
+    """Singular values.
+
+    Args:
+        width: Units of every layer.
+        num_layers: Layers in the longest product.
+    """
+    return verdict(width, num_layers, seed, torch.linalg.svdvals)
 
 
 def broken() -> Verdict:
-    """Eigenvalues: their real parts are not ±1, as printed."""
+    """Real parts of the eigenvalues, which are not ±1 as printed."""
     return verdict(64, 2, 0, lambda W: torch.linalg.eigvals(W).real.abs())
 
 
@@ -39,10 +44,10 @@ def verdict(width: int, layers: int, seed: int, spectrum: Callable[[Tensor], Ten
     eigenvalues = torch.linalg.eigvals(orthogonal[0])
     ranks = [float(rank) for rank in range(1, width + 1)]
     return Verdict(
-        predicted="|σ_i - 1| = 0",
+        quantity="largest |σ_i - 1|",
         measured=worst,
+        relation="≤",
         bound=BOUND,
-        holds=worst <= BOUND,
         picture=Picture(
             title=f"{layers} orthogonal layers keep all directions, {layers} Gaussian ones few",
             x_label=f"singular values of the product, from the largest to the {width}th",

@@ -1,11 +1,12 @@
-"""Claim: hidden units that start equal stay equal, and learn as one unit does (A 1.3.2, J 8.1).
+"""Claim: hidden units that start equal stay equal and learn as one unit (A 1.3.2, J 8.1).
 
     w_i = w_j, v_i = v_j   ⇒   ∂ℓ/∂w_i = ∂ℓ/∂w_j, ∂ℓ/∂v_i = ∂ℓ/∂v_j        at every step
     Σ_i v φ(wᵀx + b) = √M v φ(√M (wᵀx + b))        M ReLU units, or one with √M times the weights
 
 Measured: the largest distance between two of M equal units along stochastic gradient descent on the
-two moons, and of √M times their weights from those of the single unit. Bound: 1e-10. All sums are
-the same in exact arithmetic; double precision errs by 1e-16, which a few hundred steps may amplify.
+two moons, and between √M times their weights and those of the single unit.
+Bound: 1e-10. All sums are the same in exact arithmetic; double precision has errors of 1e-16, which
+a few hundred steps may amplify.
 """
 
 import torch
@@ -20,12 +21,17 @@ BOUND = 1e-10
 
 
 def check(units: int = 32, epochs: int = 30, seed: int = 0) -> Verdict:
-    """All weights 0.1, all biases 0."""
+    """All weights 0.1, all biases 0.
+
+    Args:
+        units: Hidden units M.
+        epochs: Epochs of training.
+    """
     return verdict(units, epochs, seed, disturbance=0.0)
 
 
 def broken() -> Verdict:
-    """One weight of one unit differs a little: the units part."""
+    """One weight of one unit differs slightly, and the units diverge."""
     return verdict(8, 10, 0, disturbance=1e-3)
 
 
@@ -40,13 +46,13 @@ def verdict(units: int, epochs: int, seed: int, disturbance: float) -> Verdict:
     apart = max(spread(equal), difference(equal, single))
     done = [float(epoch) for epoch in range(1, epochs + 1)]
     return Verdict(
-        predicted=f"distance between two of {units} equal units = 0",
+        quantity="largest distance between two equal units",
         measured=apart,
+        relation="≤",
         bound=BOUND,
-        holds=apart <= BOUND,
         picture=Picture(
-            title=f"{units} equal units learn as one: only a random start makes use of them",
-            x_label="passes over the data",
+            title=f"{units} equal units learn as one; a random start makes use of them all",
+            x_label="epochs",
             y_label="cross-entropy of the training data (nats)",
             curves={"one unit": (done, histories[1])},
             points={

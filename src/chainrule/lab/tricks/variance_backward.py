@@ -1,11 +1,12 @@
-"""Claim: gradients are multiplied by ½ m σ² per ReLU layer: m outputs count, not n inputs (J 8.1).
+"""Claim: a ReLU layer multiplies squared gradients by ½ m σ²: m outputs, not n inputs (J 8.1).
 
     δ_l = ∂ℓ/∂h_l   ⇒   E δ_{L-1}² = m σ² E δ_L²,    E δ_{l-1}² = ½ m σ² E δ_l²
 
 for m outputs and independent weights of variance σ². Where widths alternate, Xavier's 2/(n + m) is
 a compromise between n and m.
 Measured: E δ_l² by autograd over random networks of nine initializations; the largest distance from
-the prediction in standard errors. Bound: 8, which these skewed means pass once in 10⁶ seeds.
+the prediction, in standard errors.
+Bound: 8, which these skewed means exceed for one seed in 10⁶.
 Glorot and Bengio (2010), He et al. (2015).
 """
 
@@ -28,12 +29,16 @@ from chainrule.models.feedforward.mlp import MLP
 
 
 def check(networks: int = 30, seed: int = 0) -> Verdict:
-    """Random directions at the output."""
+    """The number of outputs m.
+
+    Args:
+        networks: Random networks of each initialization.
+    """
     return verdict(networks, seed, lambda n, m: m)
 
 
 def broken() -> Verdict:
-    """The gain of the way forward."""
+    """The factor of the forward pass, the number of inputs n."""
     return verdict(20, 0, lambda n, m: n)
 
 
@@ -43,12 +48,12 @@ def verdict(networks: int, seed: int, count: Callable[[int, int], int]) -> Verdi
     predicted = predictions(list(pairwise(WIDTHS))[::-1], count, start=1.0)
     worst = distance(measured, predicted, networks)
     return Verdict(
-        predicted="E δ_{l-1}² = ½ m σ² E δ_l²",
+        quantity="largest |E δ² - predicted|, standard errors",
         measured=worst,
+        relation="≤",
         bound=ERRORS,
-        holds=worst <= ERRORS,
         picture=Picture(
-            title="Backward, gradients live and die with the same variances",
+            title="Backward, gradients grow or vanish with the variance of the weights",
             x_label="layers passed, from the output",
             y_label="mean square of ∂ℓ/∂h",
             curves=by_layer(predicted),

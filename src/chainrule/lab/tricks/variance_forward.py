@@ -1,12 +1,13 @@
-"""Claim: ReLU layers multiply the variance by ½ n σ², which is 1 for Kaiming's start (J 8.1).
+"""Claim: a ReLU layer multiplies the variance by ½ n σ², which is 1 for Kaiming weights (J 8.1).
 
     Var x = γ²   ⇒   Var z_1 = n σ² γ²,    Var z_{l+1} = ½ n σ² Var z_l,        z_l = W_l h_{l-1}
 
 for n inputs and independent weights of variance σ²: 2/n (Kaiming), 1/n (LeCun), 2/(n + m) (Xavier).
 Measured: Var z_l over random networks of nine initializations; the largest distance from the
-prediction in standard errors. Bound: 8 of them, which these skewed means pass once in 10⁶ seeds.
-J calls γ the standard deviation of x and finds Var z = γ; that needs γ to be the variance.
-LeCun et al. (1998), Glorot and Bengio (2010), He et al. (2015).
+prediction, in standard errors.
+Bound: 8, which these skewed means exceed for one seed in 10⁶.
+J calls γ the standard deviation of x and finds Var z = γ, for which γ must be the variance. LeCun
+et al. (1998), Glorot and Bengio (2010), He et al. (2015).
 """
 
 from itertools import pairwise
@@ -27,11 +28,16 @@ from chainrule.lab.helpers.signals import (
 from chainrule.models.feedforward.mlp import MLP
 
 
-def check(networks: int = 30, deviation: float = 3.0, seed: int = 0) -> Verdict:
-    """Inputs of standard deviation γ."""
-    if deviation <= 0:
-        raise InputError(f"--deviation must be above 0, got {deviation}")
-    return verdict(networks, deviation, seed, variance=deviation**2)
+def check(networks: int = 30, std: float = 3.0, seed: int = 0) -> Verdict:
+    """Inputs of standard deviation γ.
+
+    Args:
+        networks: Random networks of each initialization.
+        std: Standard deviation γ of the inputs.
+    """
+    if std <= 0:
+        raise InputError(f"std must be above 0, got {std}")
+    return verdict(networks, std, seed, variance=std**2)
 
 
 def broken() -> Verdict:
@@ -50,12 +56,12 @@ def verdict(networks: int, deviation: float, seed: int, variance: float) -> Verd
     predicted = predictions(list(pairwise(WIDTHS)), lambda n, m: n, variance)
     worst = distance(measured, predicted, networks)
     return Verdict(
-        predicted="Var z_{l+1} = ½ n σ² Var z_l",
+        quantity="largest |Var z - predicted|, standard errors",
         measured=worst,
+        relation="≤",
         bound=ERRORS,
-        holds=worst <= ERRORS,
         picture=Picture(
-            title="Forward, Kaiming's weights keep the signal of a ReLU network alive",
+            title="Forward, Kaiming weights keep the variance of a ReLU network constant",
             x_label="layers passed",
             y_label="variance of z, mean over networks",
             curves=by_layer(predicted),

@@ -1,11 +1,13 @@
-"""Claim: weight normalization's gradient has no part along w, so that ‖v‖ only grows (J 8.6).
+"""Claim: weight normalization's gradient is orthogonal to w, so ‖v‖ never shrinks (J 8.6).
 
     w = γ v/‖v‖   ⇒   ∂ℓ/∂v = γ/‖v‖ (I - w wᵀ/‖w‖²) ∂ℓ/∂w  ⟂  w,      ∂ℓ/∂γ = vᵀ/‖v‖ ∂ℓ/∂w
     v ← v - η ∂ℓ/∂v   ⇒   ‖v_t‖² = ‖v_0‖² + η² Σ_s ‖∂ℓ/∂v_s‖²          (Pythagoras)
 
-Measured: along stochastic gradient descent at three rates, the largest of three: formula against
-autograd, the cosine of ∂ℓ/∂v and w, the relative error of ‖v_t‖². Bound: 1e-11. Each is 0 but for
-the rounding of double precision, which a hundred steps add up. Salimans and Kingma (2016).
+Measured: along stochastic gradient descent at three rates, the largest of three: the relative
+difference between formula and autograd, the cosine of ∂ℓ/∂v and w, and the relative error of
+‖v_t‖².
+Bound: 1e-11. Each is 0 up to rounding in double precision, which a hundred steps add up.
+Salimans and Kingma (2016).
 """
 
 from collections.abc import Callable
@@ -25,12 +27,16 @@ Formula = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]
 
 
 def check(steps: int = 60, seed: int = 0) -> Verdict:
-    """The projected gradient."""
+    """The projected gradient.
+
+    Args:
+        steps: Steps of gradient descent.
+    """
     return verdict(weight_norm_gradient, steps, seed)
 
 
 def broken() -> Verdict:
-    """Without the projection: the length of v taken for a constant."""
+    """Without the projection: the length of v is treated as a constant."""
 
     def unprojected(v: Tensor, gamma: Tensor, gradient: Tensor) -> tuple[Tensor, Tensor]:
         length = v.norm(dim=1, keepdim=True)
@@ -50,12 +56,12 @@ def verdict(formula: Formula, steps: int, seed: int) -> Verdict:
         lengths[f"η = {rate:g}"] = squares.sqrt().tolist()
     times = [float(step) for step in range(steps + 1)]
     return Verdict(
-        predicted="∂ℓ/∂v by the formula ⟂ w;  ‖v_t‖² = ‖v_0‖² + η² Σ ‖∂ℓ/∂v‖²",
+        quantity="largest error of gradient, angle and ‖v_t‖²",
         measured=worst,
+        relation="≤",
         bound=BOUND,
-        holds=worst <= BOUND,
         picture=Picture(
-            title="Steps at right angles to w can only make v longer",
+            title="Steps orthogonal to w can only make v longer",
             x_label="steps of gradient descent",
             y_label="length ‖v‖",
             curves={name: (times, values) for name, values in predicted.items()},
@@ -65,7 +71,7 @@ def verdict(formula: Formula, steps: int, seed: int) -> Verdict:
 
 
 def descended(formula: Formula, rate: float, steps: int, seed: int) -> tuple[Tensor, Tensor, float]:
-    """‖v_t‖², ‖∂ℓ/∂v_t‖², and how far formula and right angle are off at worst."""
+    """‖v_t‖², ‖∂ℓ/∂v_t‖², and the largest error of formula and angle."""
     generator = torch.Generator().manual_seed(seed)
     with torch.random.fork_rng([]):
         torch.manual_seed(seed)

@@ -1,4 +1,4 @@
-"""Check claims, one or many, and leave their pictures in a folder."""
+"""Check claims, one or many, and save their pictures in a folder."""
 
 import multiprocessing
 import os
@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from chainrule.errors import InputError
-from chainrule.plots.claims import claim_figure
+from chainrule.lab.result import ClaimResult, check_entry, violate
 from chainrule.plots.style import save
 from chainrule.registry import Entry
 
@@ -21,29 +21,35 @@ Task = tuple[Entry, int | None, Path]
 
 def check_and_draw(entry: Entry, settings: dict[str, Any], folder: Path) -> dict[str, Any]:
     """The verdict as plain values; the picture is NAME.png and NAME.svg in the folder."""
-    for name, value in settings.items():
-        if name != "seed" and isinstance(value, int) and value < 1:
-            raise InputError(f"--{name} must be at least 1, got {value}")
-    verdict = entry.load().check(**settings)
-    figure = claim_figure(**vars(verdict.picture))
+    return draw(check_entry(entry, settings), folder / entry.name)
+
+
+def break_and_draw(entry: Entry, folder: Path) -> dict[str, Any]:
+    """The same for the violated claim; the picture is NAME-broken.png and NAME-broken.svg."""
+    return draw(violate(entry), folder / f"{entry.name}-broken")
+
+
+def draw(result: ClaimResult, path: Path) -> dict[str, Any]:
+    """Save the picture under this path, as PNG and SVG."""
+    picture = result.plot()
     try:
         for suffix in ("png", "svg"):
-            save(figure, folder / f"{entry.name}.{suffix}")
+            save(picture, path.with_name(f"{path.name}.{suffix}"))
     except OSError as error:
-        raise InputError(f"cannot write pictures to {folder}: {error}") from None
-    return {"statement": entry.title, **verdict.to_json()}
+        raise InputError(f"cannot write pictures to {path.parent}: {error}") from None
+    return result.to_json()
 
 
 def check_many(
     claims: Sequence[Entry], folder: Path, seeds: int = 1
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Claims with their verdicts, in order; with several seeds a claim holds if it does for each.
+    """Claims with their verdicts, in order; a claim must hold for every seed.
 
-    The picture is that of seed 0. Many checks are shared among processes of one thread each: the
-    verdicts are the same, however many there are.
+    The picture is that of seed 0. Many checks run in processes of one thread each; verdicts do not
+    depend on their number.
     """
     if seeds < 1:
-        raise InputError(f"--seeds must be at least 1, got {seeds}")
+        raise InputError(f"seeds must be at least 1, got {seeds}")
     tasks = [(claim, seed, folder) for claim in claims for seed in seeds_of(claim, seeds)]
     if len(tasks) < WORTH_PROCESSES:
         yield from combined(map(checked, tasks))
@@ -58,7 +64,7 @@ def check_many(
 
 
 def seeds_of(claim: Entry, seeds: int) -> list[int | None]:
-    """All of them; nothing to choose where nothing is random."""
+    """0, 1, …; none where nothing is random."""
     random = "seed" in claim.load().check.__annotations__
     return list(range(seeds)) if random else [None]
 
@@ -75,7 +81,7 @@ def checked(task: Task) -> tuple[str, int | None, dict[str, Any]]:
 def combined(
     checks: Iterator[tuple[str, int | None, dict[str, Any]]],
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Of each claim the verdict of its first seed, and for which seeds it failed."""
+    """The verdict of each claim's first seed, and the seeds for which it failed."""
     for name, group in groupby(checks, key=lambda check: check[0]):
         found = [(seed, verdict) for _, seed, verdict in group]
         failed = [seed for seed, verdict in found if not verdict["holds"]]

@@ -1,4 +1,4 @@
-"""Least squares on noisy copies of the inputs, beside the ridge regression that they amount to.
+"""Least squares on noisy copies of the inputs, and the equivalent ridge regression.
 
 E ‖(X + N) w - y‖² = ‖X w - y‖² + wᵀ E[NᵀN] w        noise N of mean 0, independent of X and y
 """
@@ -9,27 +9,14 @@ import torch
 from scipy.stats import t
 from torch import Tensor
 
-from chainrule.data.datasets import diabetes
 from chainrule.errors import InputError
+from chainrule.lab.helpers.diabetes_regression import solution
 from chainrule.learning.augmentation import Augment
-from chainrule.models.feedforward.linear_regression import LinearRegression, centered
+from chainrule.models.feedforward.linear_regression import LinearRegression
 from chainrule.models.feedforward.ridge_regression import RidgeRegression
 
 LEVEL = 1e-6
 DRAWN = {"body mass": 2, "blood pressure": 3, "serum s5": 8}
-
-
-def patients() -> tuple[Tensor, Tensor]:
-    """Ten standardized measurements, and the centered progression of the disease."""
-    x, y = diabetes.load().train
-    x, y = centered(x, y.reshape(len(x), -1), True)[:2]
-    return x / x.square().mean(0).sqrt(), y
-
-
-def solution(model: LinearRegression, x: Tensor, y: Tensor) -> Tensor:
-    """The weights that the model finds."""
-    model.double().solve(x, y)
-    return model.weight.detach()[0]
 
 
 def ridge(x: Tensor, y: Tensor, penalty: float) -> Tensor:
@@ -39,9 +26,9 @@ def ridge(x: Tensor, y: Tensor, penalty: float) -> Tensor:
 def fits(
     x: Tensor, y: Tensor, noises: Sequence[Augment], copies: int, repeats: int, seed: int
 ) -> list[Tensor]:
-    """For every kind of noise (repeats, inputs): least squares on so many noisy copies at once."""
+    """(repeats, inputs) for each noise: weights of least squares on `copies` noisy copies."""
     if repeats < 2:
-        raise InputError(f"--repeats must be at least 2, to see a spread, got {repeats}")
+        raise InputError(f"repeats must be at least 2 for a standard error, got {repeats}")
     many_x, many_y = x.repeat(copies, 1), y.repeat(copies, 1)
     with torch.random.fork_rng([]):
         torch.manual_seed(seed)
@@ -59,7 +46,7 @@ def fits(
 def distance(found: Sequence[Tensor], predicted: Sequence[Tensor]) -> tuple[float, float]:
     """The largest distance of a mean from its prediction in standard errors, and its bound.
 
-    The bound is Student's quantile that all of them together pass once in 10⁶ seeds.
+    The bound is Student's quantile that all of them together exceed for one seed in 10⁶.
     """
     repeats, inputs = found[0].shape
     errors = [w.std(0) / repeats**0.5 for w in found]
