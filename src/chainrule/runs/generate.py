@@ -72,7 +72,7 @@ def generate(
 
 def beginning(vocabulary: Vocabulary) -> str:
     """A new line, or the first token of a text that has none."""
-    return "\n" if "\n" in vocabulary.numbers else vocabulary.tokens[len(vocabulary.special)]
+    return "\n" if "\n" in vocabulary.token_to_id else vocabulary.tokens[len(vocabulary.special_tokens)]
 
 
 def check_prompt(prompt: str, vocabulary: Vocabulary) -> None:
@@ -81,8 +81,8 @@ def check_prompt(prompt: str, vocabulary: Vocabulary) -> None:
     if not found:
         raise InputError("the prompt is empty; expected at least one token to go on from")
     if vocabulary.unit == "character" and UNKNOWN in found:
-        strange = sorted({c for c in prompt if c not in vocabulary.numbers})
-        known = "".join(vocabulary.tokens[len(vocabulary.special) :]).strip()
+        strange = sorted({c for c in prompt if c not in vocabulary.token_to_id})
+        known = "".join(vocabulary.tokens[len(vocabulary.special_tokens) :]).strip()
         raise InputError(
             f"the prompt holds {', '.join(map(repr, strange))}, which the model has never seen; "
             f"it knows {known[:LISTED]}{' …' * (len(known) > LISTED)}"
@@ -102,7 +102,7 @@ def written(
     """The prompt and what the model writes after it; the same seed gives the same text."""
     generator = torch.Generator().manual_seed(seed)
     tokens = torch.tensor(vocabulary.encode(prompt))
-    never = range(len(vocabulary.special))
+    never = range(len(vocabulary.special_tokens))
     found = model.write(tokens, length, temperature, top_k, generator, top_p, never)
     space = "" if vocabulary.unit == "character" else " "
     return prompt + space + vocabulary.decode(found.tolist())

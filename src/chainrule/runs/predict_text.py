@@ -8,8 +8,8 @@ from torch import nn
 
 from chainrule.data.readers.encoders import encoder_from_json
 from chainrule.data.splits import Encoder
-from chainrule.data.text.vocabulary import Vocabulary
-from chainrule.data.text.encoders import PairEncoder, SentenceEncoder, lines
+from chainrule.data.text.vocabulary import Vocabulary, read_lines
+from chainrule.data.text.encoders import PairEncoder, SentenceEncoder
 from chainrule.errors import InputError
 from chainrule.recipes.families.fine_tuning import FineTuned
 from chainrule.runs.predict import answers
@@ -64,4 +64,4 @@ def sentences(given: str) -> list[str]:
         names_file = False
     if not names_file and given.endswith(".txt") and not any(map(str.isspace, given)):
         raise InputError(f"there is no file {given}")
-    return lines(given) if names_file else [given]
+    return read_lines(given) if names_file else [given]

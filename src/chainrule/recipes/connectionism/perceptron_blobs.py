@@ -39,7 +39,7 @@ class Recipe(Experiment[Perceptron]):
     """Upper limit of passes over the data."""
 
     def data(self, folder: Path | None) -> Splits:
-        return blobs.load(folder, self.seed, number=self.number, margin=self.margin)
+        return blobs.load(folder, self.seed, num_samples=self.number, margin=self.margin)
 
     def model(self, task: Task) -> Perceptron:
         return Perceptron(task.inputs, bias=False)

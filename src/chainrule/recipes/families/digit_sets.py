@@ -79,7 +79,7 @@ class OfDigits(Trained):
         assert isinstance(data, DigitSets)
         behind, errors = hung(model, data), []
         for size in SIZES:
-            x, y = digit_sets.of_size(data, size, MEASURED, self.target).test
+            x, y = digit_sets.with_test_size(data, size, MEASURED, self.target).test
             errors.append((outputs(behind, (x,)).flatten() - y).abs().mean().item())
         drawn = error_by_size(SIZES, errors, LARGEST, f"{self.target} of the digits in a set")
         return super().pictures(behind, data) | {"sizes": drawn}

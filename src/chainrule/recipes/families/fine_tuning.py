@@ -115,4 +115,4 @@ def inherited(run: Path, sizes: Sizes) -> WordPiece:
         raise InputError(f"the run in {run} has {', '.join(told)}; give {' '.join(flags)}")
     found = encoder_from_json(read_json(run / "task.json")["encoder"])
     assert isinstance(found, WordPiece)
-    return found.of_length(sizes.length)
+    return found.with_max_length(sizes.length)

@@ -35,7 +35,7 @@ class Recipe(Trained):
     learning_rate: float = 1e-2
 
     def data(self, folder: Path | None) -> Splits:
-        return moons.load(folder, self.seed, number=self.number, noise=self.noise)
+        return moons.load(folder, self.seed, num_samples=self.number, noise=self.noise)
 
     def model(self, task: Task) -> nn.Module:
         return MLP(task.inputs, self.hidden, task.outputs, self.activation)

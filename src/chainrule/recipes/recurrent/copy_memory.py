@@ -37,7 +37,7 @@ class Recipe(ByLength):
     learning_rate: float = 5e-3
 
     def load(self, length: int) -> Splits:
-        return copy_memory.load(seed=self.seed, number=self.number, length=length)
+        return copy_memory.load(seed=self.seed, num_samples=self.number, length=length)
 
     def answering(self, layer: Recurrent, outputs: int) -> nn.Module:
         return SequenceTagger(layer, outputs)
