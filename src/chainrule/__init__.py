@@ -1,18 +1,72 @@
-"""chainrule: a deep-learning course as working software."""
+"""chainrule: a deep-learning course as working software.
 
+    import chainrule as cr
+    data = cr.data.digits()
+    model = cr.models.MLP(64, [128], 10)
+    history = cr.fit(model, data, epochs=5)
+    cr.evaluate(model, data.test)
+    run = cr.train("digits-mlp", epochs=3)
+    cr.check("novikoff").plot()
+
+Everything is imported when it is first used: `import chainrule` itself takes milliseconds.
+"""
+
+import sys
 from importlib import import_module
-from types import ModuleType
+from typing import Any
 
 __version__ = "0.1.0"
 
+_FUNCTIONS = {
+    "fit": "chainrule.api",
+    "iterate": "chainrule.api",
+    "evaluate": "chainrule.api",
+    "predict": "chainrule.api",
+    "train": "chainrule.api",
+    "load": "chainrule.api",
+    "summary": "chainrule.api",
+    "check": "chainrule.lab",
+    "fit_many": "chainrule.training",
+    "Settings": "chainrule.training",
+    "Task": "chainrule.learning.tasks",
+    "Metric": "chainrule.learning.metrics",
+    "InputError": "chainrule.errors",
+}
+_MODULES = (
+    "autodiff",
+    "data",
+    "environments",
+    "estimators",
+    "graphs",
+    "lab",
+    "learning",
+    "models",
+    "nn",
+    "plots",
+    "pretrained",
+    "recipes",
+    "runs",
+    "training",
+    "tuning",
+)
 
-def __getattr__(name: str) -> ModuleType:
-    """`chainrule.data` and its like, imported when first asked for: listing must stay quick."""
-    if name.startswith("_"):
-        raise AttributeError(name)
-    try:
+__all__ = [*_FUNCTIONS, *_MODULES]
+
+
+def __getattr__(name: str) -> Any:
+    """A function or a room of the library, imported when it is first asked for."""
+    if name in _FUNCTIONS:
+        return getattr(import_module(_FUNCTIONS[name]), name)
+    if name in _MODULES:
         return import_module(f"chainrule.{name}")
-    except ModuleNotFoundError as error:
-        if error.name != f"chainrule.{name}":
-            raise
-        raise AttributeError(f"chainrule has no part named {name!r}") from None
+    raise AttributeError(f"chainrule has no {name!r}; it has {', '.join(__all__)}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])
+
+
+if "IPython" in sys.modules:
+    from chainrule.notebook import show_models
+
+    show_models()

@@ -205,7 +205,7 @@ def test_one_file_that_cannot_be_read_discards_no_other_answer(
     code, text = seen("predict run a.png good.csv absent.png b.png --out answers.csv", capsys)
     assert code == 2
     assert text.endswith(
-        "good.csv cannot be read as a PNG or JPEG picture; there is no file absent.png"
+        "good.csv cannot be read as a PNG or JPEG image; there is no file absent.png"
     )
     rows = (here / "answers.csv").read_text("utf-8").splitlines()
     assert [row.split(",")[0] for row in rows] == ["input", "a.png", "b.png"]

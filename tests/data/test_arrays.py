@@ -86,7 +86,7 @@ def test_labels_may_be_of_the_types_of_pandas(kind):
 
 @pytest.mark.parametrize("shape", [(0, 3), (0,), (5, 0)])
 def test_an_empty_array_is_refused(shape):
-    with pytest.raises(InputError, match=r"x is empty: its shape is \(.*expected examples"):
+    with pytest.raises(InputError, match=r"x is empty: its shape is \("):
         arrays(np.zeros(shape), np.zeros(shape[0]))
 
 
@@ -96,7 +96,7 @@ def test_rare_classes_are_named():
 
 
 def test_words_in_x_are_refused():
-    with pytest.raises(InputError, match="expected x to hold numbers"):
+    with pytest.raises(InputError, match="x must hold numbers"):
         arrays(X.astype(str), Y)
 
 

@@ -54,20 +54,20 @@ def test_a_sixth_of_a_scene_is_ink(made):
 def test_a_blot_comes_to_lie_in_each_quarter():
     blot = torch.zeros(40, 28, 28)
     blot[:, 12:16, 12:16] = 1
-    placed = digit_scenes.placed(blot, torch.Generator().manual_seed(1)).view(10, 4, 48, 48)
+    placed = digit_scenes.transformed(blot, torch.Generator().manual_seed(1)).view(10, 4, 48, 48)
     along = torch.arange(48) + 0.5
     mass = placed.sum((2, 3))
     down, right = (placed.sum(3) @ along) / mass, (placed.sum(2) @ along) / mass
     for place, (top, left) in enumerate([(12, 12), (12, 36), (36, 12), (36, 36)]):
         for found, middle in ((down, top), (right, left)):
             gap = (found[:, place] - middle).abs()
-            assert 0.3 < gap.max() <= digit_scenes.JITTER + 0.1
+            assert 0.3 < gap.max() <= digit_scenes.MAX_SHIFT + 0.1
 
 
 def test_enlarging_and_turning_keep_the_ink():
     bar = torch.zeros(400, 28, 28)
     bar[:, 6:22, 12:16] = 1
-    placed = digit_scenes.placed(bar, torch.Generator().manual_seed(2))
+    placed = digit_scenes.transformed(bar, torch.Generator().manual_seed(2))
     area = placed.sum((1, 2)) / 64
     assert 0.78 < area.min() < 0.85 and 1.38 < area.max() < 1.5  # 0.9² to 1.2²
 

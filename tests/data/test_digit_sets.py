@@ -6,7 +6,14 @@ import pytest
 import torch
 
 from chainrule.data.datasets import digit_sets, mnist
-from chainrule.data.datasets.digit_sets import DigitSets, distinct, labeled, of_size, sets, twice
+from chainrule.data.datasets.digit_sets import (
+    DigitSets,
+    distinct,
+    labeled,
+    rows_with_duplicates,
+    sets,
+    with_test_size,
+)
 from chainrule.errors import InputError
 
 
@@ -33,7 +40,8 @@ def test_sets_have_the_sizes_that_were_asked_for_and_no_digit_twice() -> None:
 def test_different_ones_are_drawn_with_the_same_chance() -> None:
     generator = torch.Generator().manual_seed(0)
     found = distinct(5, (4_000, 3), generator)
-    assert not len(twice(found)) and twice(torch.tensor([[1, 2], [3, 3]])).tolist() == [1]
+    assert not len(rows_with_duplicates(found))
+    assert rows_with_duplicates(torch.tensor([[1, 2], [3, 3]])).tolist() == [1]
     assert (found.flatten().bincount() / 12_000 - 0.2).abs().max() < 0.015
 
 
@@ -64,7 +72,7 @@ def test_the_table_holds_the_digits_of_mnist(data: DigitSets, big_data: Path) ->
 
 
 def test_other_sizes_are_made_of_test_digits(data: DigitSets) -> None:
-    x, y = of_size(data, 30, 5, "maximum").test
+    x, y = with_test_size(data, 30, 5, "maximum").test
     assert x.shape == (5, 30) and x.min() >= 60_000
     assert torch.equal(y, data.labels[x].max(1).values.float())
 

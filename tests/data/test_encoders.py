@@ -147,7 +147,7 @@ def test_a_blank_picture_is_refused_where_ink_is_expected(save, gray):
 
 @pytest.mark.parametrize("margin", [-0.1, 0.5, float("nan")])
 def test_a_margin_that_leaves_no_room_is_refused(margin):
-    with pytest.raises(InputError, match=r"expected a margin from 0 to below 0\.5"):
+    with pytest.raises(InputError, match=r"margin must be at least 0 and below 0\.5"):
         ImageEncoder(8, margin=margin)
 
 
@@ -199,7 +199,7 @@ def test_files_that_are_no_pictures_are_refused(save, tmp_path):
 def test_a_picture_too_large_to_unpack_is_refused(save, monkeypatch, limit):
     path = save(ink())
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", limit)
-    with pytest.raises(InputError, match="make it smaller"):
+    with pytest.raises(InputError, match="reduce its size"):
         GRAY.encode_file(path)
 
 
@@ -207,7 +207,7 @@ def test_vectors_are_read_by_name_as_they_are(tmp_path):
     path = tmp_path / "points.csv"
     path.write_text("x2,note,x1\n1,a,-0.5\n3,b,4\n")
     assert VectorEncoder(("x1", "x2")).encode_file(path).tolist() == [[-0.5, 1], [4, 3]]
-    with pytest.raises(InputError, match=r"points.csv: expected the columns 'x3', 'x4' .*'note'"):
+    with pytest.raises(InputError, match=r"points.csv: missing columns 'x3', 'x4'.*'note'"):
         VectorEncoder(("x1", "x3", "x4")).encode_file(path)
     path.write_text("x1,x2\n1,word\n")
     with pytest.raises(InputError, match=r"points.csv: column 'x2', row 1 .* got 'word'"):

@@ -46,8 +46,8 @@ def test_both_directions_loops_and_further_columns_are_told(write):
     data = graph_table(*write(edges=edges, ends="from,to,weight"), "kind")
     assert data.graph.num_edges == 78
     assert data.notes == (
-        "column 'weight' of the edges was left out",
-        "1 edges from a node to itself were left out",
+        "column 'weight' of the edges was ignored",
+        "1 edges from a node to itself were dropped",
         "1 edges are listed in both directions and count once",
     )
 
@@ -56,7 +56,7 @@ def test_without_columns_every_node_is_a_feature(write):
     nodes = [f"p{i},{'ab'[i % 2]}" for i in range(40)]
     data = graph_table(*write(nodes, header="name,kind"), "kind")
     assert torch.equal(data.graph.x, torch.eye(40))
-    assert "every node is a feature" in data.notes[0]
+    assert "every node has a one-hot feature" in data.notes[0]
 
 
 def test_an_id_column_may_stand_anywhere(write):
@@ -70,13 +70,16 @@ def test_an_id_column_may_stand_anywhere(write):
     [
         ({"edges": [*EDGES, "p1,q9"]}, "expected ids of nodes in .*, got 'q9'"),
         ({"edges": [*EDGES, "a,b", "c,d"]}, "'a', 'c', 'b' and 1 more"),
-        ({"edges": [*EDGES, "p3,p4"]}, "the edge p3 to p4 stands in rows 4 and 40"),
+        ({"edges": [*EDGES, "p3,p4"]}, "the edge p3 to p4 is in rows 4 and 40"),
         ({"edges": ["p1"], "ends": "from"}, "expected two columns"),
         ({"edges": []}, "no rows"),
         ({"nodes": [*NODES, NODES[7]]}, "'p7' in rows 8 and 41"),
-        ({"nodes": [*NODES, ",1,red,a"]}, "expected an id in every row, got none in row 41"),
+        (
+            {"nodes": [*NODES, ",1,red,a"]},
+            "expected an id in every row, but it is missing in row 41",
+        ),
         ({"nodes": [f"{n[:-1]}" for n in NODES]}, "at least 10 nodes with a label .* got 0"),
-        ({"nodes": [f"{n[:-1]}a" for n in NODES]}, "different values"),
+        ({"nodes": [f"{n[:-1]}a" for n in NODES]}, "has the same value in all rows"),
         ({"nodes": [f"{n[:-1]}{i + 0.5}" for i, n in enumerate(NODES)]}, "expected classes in the"),
         ({"header": "id,size,color,sort"}, "no column named 'kind'"),
     ],
@@ -87,7 +90,7 @@ def test_what_cannot_be_a_graph_is_refused(write, tables, said):
 
 
 def test_the_id_cannot_be_the_target(write):
-    with pytest.raises(InputError, match="another column than the id"):
+    with pytest.raises(InputError, match="must be two columns"):
         graph_table(*write(), "id")
 
 
@@ -100,10 +103,10 @@ def test_the_reader_numbers_nodes_and_refuses_strangers_and_changed_files(write,
     asked.write_text("id\np7\np0\n")
     assert reader.encode_file(asked).tolist() == [7, 0]
     asked.write_text("id\np7\nq1\n")
-    with pytest.raises(InputError, match=r"expected nodes of the graph in .*, got 'q1'"):
+    with pytest.raises(InputError, match=r"expected nodes of .*, got 'q1'"):
         reader.encode_file(asked)
     asked.write_text("name\np7\n")
-    with pytest.raises(InputError, match="expected the column 'id'"):
+    with pytest.raises(InputError, match="missing column 'id'"):
         reader.encode_file(asked)
     write([*NODES, "p40,1,red,a"])
     with pytest.raises(InputError, match="train again on the new graph"):

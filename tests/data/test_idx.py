@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chainrule.data.readers.idx import bytes_of, labels_of, read_idx
+from chainrule.data.readers.idx import load_bytes, load_labels, read_idx
 from chainrule.errors import InputError
 
-DAMAGED = r"images.gz is damaged .*; delete it so that it is fetched again"
+DAMAGED = r"images.gz is damaged .*; delete it to download it again"
 
 
 def idx(array: np.ndarray) -> bytes:
@@ -60,13 +60,13 @@ def test_damage_is_named_with_the_file_and_the_cure(path, kind):
 
 def test_a_whole_file_of_the_wrong_shape_is_damaged(path):
     path.write_bytes(gzip.compress(idx(np.zeros((3, 4), np.uint8))))
-    assert bytes_of(path, (3, 4)).shape == (3, 4)
+    assert load_bytes(path, (3, 4)).shape == (3, 4)
     with pytest.raises(InputError, match=DAMAGED):
-        bytes_of(path, (4, 3))
+        load_bytes(path, (4, 3))
 
 
 def test_a_label_out_of_range_is_damage(path):
     path.write_bytes(gzip.compress(idx(np.array([0, 9, 10], np.uint8))))
-    assert labels_of(path, (3,), 11).tolist() == [0, 9, 10]
+    assert load_labels(path, (3,), 11).tolist() == [0, 9, 10]
     with pytest.raises(InputError, match="expected labels below 10, got 10"):
-        labels_of(path, (3,), 10)
+        load_labels(path, (3,), 10)

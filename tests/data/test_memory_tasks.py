@@ -42,7 +42,7 @@ def test_answering_one_is_wrong_by_a_sixth():
 
 def test_no_sequence_is_in_two_splits():
     for load in (copy_memory.load, adding.load):
-        splits = load(number=100, length=30)
+        splits = load(num_samples=100, length=30)
         rows = [
             tuple(x.flatten().tolist())
             for s in (splits.train, splits.validation, splits.test)
@@ -56,11 +56,11 @@ def test_no_sequence_is_in_two_splits():
     "call",
     [
         lambda: copy_memory.load(length=0),
-        lambda: copy_memory.load(number=5),
+        lambda: copy_memory.load(num_samples=5),
         lambda: adding.load(length=1),
-        lambda: adding.load(number=5),
+        lambda: adding.load(num_samples=5),
     ],
 )
 def test_too_little_is_refused(call):
-    with pytest.raises(InputError, match="expected 20 sequences or more and a length of at least"):
+    with pytest.raises(InputError, match=r"(num_samples|length) must be at least"):
         call()

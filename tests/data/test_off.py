@@ -62,19 +62,19 @@ def test_a_face_of_many_corners_becomes_triangles_of_the_same_area() -> None:
         ("", "first line is OFF"),
         ("solid cube\n", "first line is OFF"),
         ("PLY\n" + TETRAHEDRON, "first line is OFF"),
-        ("OFF\n", "numbers of vertices and faces"),
-        ("OFF\nfour 4 0\n", "numbers of vertices and faces, got 'four 4 0'"),
+        ("OFF\n", "counts of vertices and faces"),
+        ("OFF\nfour 4 0\n", "counts of vertices and faces, got 'four 4 0'"),
         ("OFF\n4 0 0\n" + "0 0 0\n" * 4, "at least 3 vertices and a face"),
         ("OFF\n-4 4 0\n", "at least 3 vertices and a face"),
         (TETRAHEDRON[:40], "4 lines of vertices and 4 of faces, got 2"),
         (TETRAHEDRON.replace("1 0 0\n", "1 0 zero\n"), "3 numbers in every line"),
         (TETRAHEDRON.replace("1 0 0\n", "1 0\n"), "3 numbers in every line"),
         (TETRAHEDRON.replace("1 0 0\n", "nan 0 0\n"), "finite coordinates"),
-        (TETRAHEDRON.replace("3 1 2 3", "3 1 2 4"), "corners from 0 to 3, got 0 to 4"),
-        (TETRAHEDRON.replace("3 1 2 3", "3 -1 2 3"), "corners from 0 to 3, got -1 to 3"),
-        (TETRAHEDRON.replace("3 1 2 3", "3 1 2"), "each with all its corners"),
+        (TETRAHEDRON.replace("3 1 2 3", "3 1 2 4"), "vertex indices from 0 to 3, got 0 to 4"),
+        (TETRAHEDRON.replace("3 1 2 3", "3 -1 2 3"), "vertex indices from 0 to 3, got -1 to 3"),
+        (TETRAHEDRON.replace("3 1 2 3", "3 1 2"), "with all their indices"),
         (TETRAHEDRON.replace("3 1 2 3", "x 1 2 3"), "whole numbers in every face"),
-        ("OFF\n3 1 0\n0 0 0\n1 0 0\n2 0 0\n2 0 1\n", "three corners or more"),
+        ("OFF\n3 1 0\n0 0 0\n1 0 0\n2 0 0\n2 0 1\n", "three vertices or more"),
     ],
 )
 def test_broken_files_are_refused_in_one_sentence(text: str, why: str) -> None:
@@ -107,5 +107,5 @@ def test_points_are_uniform_within_a_triangle() -> None:
 
 def test_a_mesh_without_area_is_refused() -> None:
     line = Mesh(np.array([[0, 0, 0], [1, 0, 0], [2, 0, 0]], np.float32), np.array([[0, 1, 2]]))
-    with pytest.raises(InputError, match="flat as a line"):
+    with pytest.raises(InputError, match="positive area"):
         sample(line, 5, np.random.default_rng(0))

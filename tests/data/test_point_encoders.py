@@ -7,7 +7,12 @@ import pytest
 import torch
 from PIL import Image, ImageDraw
 
-from chainrule.data.readers.point_encoders import InkEncoder, PointEncoder, in_cells, normalized
+from chainrule.data.readers.point_encoders import (
+    DrawingEncoder,
+    PointEncoder,
+    normalize_to_cube,
+    snap_to_voxels,
+)
 from chainrule.errors import InputError
 
 CORNERS = [(a, b, c) for a in (0, 6) for b in (0, 4) for c in (0, 2)]
@@ -52,7 +57,7 @@ def test_cells_hold_one_point_each_in_their_middle(box: Path) -> None:
     torch.testing.assert_close((grid + 0.5) / 3 - 1, x)
     assert len(grid.unique(dim=0)) == len(grid) == 6 * 6 * 4 - 4 * 4 * 2
     rows = np.array([[0.99, -1.0, 1.0]], np.float32)
-    assert in_cells(rows, 4).tolist() == [[0.75, -0.75, 0.75]]
+    assert snap_to_voxels(rows, 4).tolist() == [[0.75, -0.75, 0.75]]
 
 
 def test_a_list_of_points_is_scaled_alike_and_thinned_where_it_is_long(tmp_path: Path) -> None:
@@ -68,13 +73,13 @@ def test_a_list_of_points_is_scaled_alike_and_thinned_where_it_is_long(tmp_path:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("0 0 0\n1 1\n", r"3 numbers \(x y z\) in every line"),
-        ("a b c\n1 1 1\n", r"3 numbers \(x y z\) in every line"),
+        ("0 0 0\n1 1\n", r"3 numbers \(x y z\) per line"),
+        ("a b c\n1 1 1\n", r"3 numbers \(x y z\) per line"),
         ("0 0\n1 1\n2 2\n", "3 finite numbers"),
         ("0 0 0\n", "two points or more"),
-        ("", "two points or more"),
+        ("# nothing\n", "two points or more"),
         ("0 0 0\ninf 0 0\n", "3 finite numbers"),
-        ("1 2 3\n1 2 3\n", "got one place"),
+        ("1 2 3\n1 2 3\n", "at least two different points"),
     ],
 )
 def test_lists_that_make_no_cloud_are_refused(tmp_path: Path, text: str, why: str) -> None:
@@ -86,10 +91,10 @@ def test_lists_that_make_no_cloud_are_refused(tmp_path: Path, text: str, why: st
 
 def test_files_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
     (tmp_path / "binary.off").write_bytes(b"\xff\xfe\x00OFF")
-    for encoder in (PointEncoder(10), InkEncoder(10, 28, 0.1)):
+    for encoder in (PointEncoder(10), DrawingEncoder(10, 28, 0.1)):
         with pytest.raises(InputError, match="there is no file"):
             encoder.encode_file(tmp_path / "nothing.txt")
-        with pytest.raises(InputError, match="cannot be read as text"):
+        with pytest.raises(InputError, match="is not a text file in UTF-8"):
             encoder.encode_file(tmp_path / "binary.off")
     (tmp_path / "cut.off").write_text(BOX[:60])
     with pytest.raises(InputError, match=r"cut.off: expected 8 lines of vertices"):
@@ -102,7 +107,7 @@ def test_a_drawing_becomes_points_of_its_ink_the_right_way_up(tmp_path: Path) ->
     draw.line([(30, 10), (30, 90)], fill=0, width=8)  # an L
     draw.line([(30, 86), (80, 86)], fill=0, width=8)
     image.save(tmp_path / "l.png")
-    x = InkEncoder(200, 28, 4 / 28).encode_file(tmp_path / "l.png")[0]
+    x = DrawingEncoder(200, 28, 4 / 28).encode_file(tmp_path / "l.png")[0]
     assert x.shape == (200, 2) and x.abs().max() < 1
     foot = x[:, 1] < x[:, 1].min() + 0.2
     assert foot.float().mean() > 0.3, "the foot is at the bottom, and wide"
@@ -112,6 +117,6 @@ def test_a_drawing_becomes_points_of_its_ink_the_right_way_up(tmp_path: Path) ->
 def test_a_list_of_points_of_the_plane_keeps_the_margin(tmp_path: Path) -> None:
     path = tmp_path / "stroke.txt"
     path.write_text("0 0\n0 50\n10 100\n")
-    x = InkEncoder(200, 28, 0.25).encode_file(path)[0]
+    x = DrawingEncoder(200, 28, 0.25).encode_file(path)[0]
     assert x[:, 1].tolist() == pytest.approx([-0.5, 0, 0.5])
-    assert normalized(np.array([[0.0, 0.0], [2.0, 1.0]])).tolist() == [[-1, -0.5], [1, 0.5]]
+    assert normalize_to_cube(np.array([[0.0, 0.0], [2.0, 1.0]])).tolist() == [[-1, -0.5], [1, 0.5]]

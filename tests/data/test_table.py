@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chainrule.data import encoder_from_json, table
-from chainrule.data.readers.columns import count_the_rows, look_like_dates, read_csv
-from chainrule.data.readers.table import Plan
-from chainrule.data.readers.table_encoder import Category, Number, TableEncoder
+from chainrule.data.readers.columns import are_dates, is_row_index, read_csv
+from chainrule.data.readers.table import TableOptions
+from chainrule.data.readers.table_encoder import CategoricalColumn, NumericColumn, TableEncoder
 from chainrule.errors import InputError
 
 ROWS = 60
@@ -127,10 +127,10 @@ def test_training_features_are_standardized_and_words_one_hot():
 def test_test_rows_do_not_touch_the_encoding():
     plain = table(columns(), target="label")
     tested = [row >= 48 for row in range(ROWS)]
-    given_rows = table(columns(), target="label", plan=Plan(tested))
+    given_rows = table(columns(), target="label", options=TableOptions(tested))
     wild = columns()
     wild["number"][48:] = [1e6] * 12
-    shifted = table(wild, target="label", plan=Plan(tested))
+    shifted = table(wild, target="label", options=TableOptions(tested))
     assert shifted.encoder == given_rows.encoder != plain.encoder
 
 
@@ -161,7 +161,7 @@ def test_columns_without_information_are_left_out_with_a_note():
         ("name", "its words are nearly all different"),
         ("empty", "same"),
     ]:
-        assert any(f"'{name}' was left out" in note and reason in note for note in splits.notes)
+        assert any(f"'{name}' was dropped" in note and reason in note for note in splits.notes)
 
 
 @pytest.mark.parametrize("rows", [30, 60, 800])
@@ -173,7 +173,7 @@ def test_words_that_are_nearly_all_different_are_left_out_of_small_tables_too(ro
         "label": ["up", "down"] * (rows // 2),
     }
     splits = table(source, target="label")
-    assert splits.notes == ("column 'name' was left out: its words are nearly all different",)
+    assert splits.notes == ("column 'name' was dropped: its words are nearly all different",)
     assert [column.name for column in splits.encoder.columns] == ["number", "town"]
 
 
@@ -183,7 +183,7 @@ def test_a_column_that_numbers_the_rows_is_left_out(ids):
     labels[5] = ""  # a row that goes must not hide the counting
     splits = table(columns(customer_id=list(ids), label=labels), target="label")
     assert "customer_id" not in splits.encoder.features
-    assert splits.notes[1:] == ("column 'customer_id' was left out: it numbers the rows",)
+    assert splits.notes[1:] == ("column 'customer_id' was dropped: it numbers the rows",)
     assert splits.encoder.notes == splits.notes[1:]
 
 
@@ -202,7 +202,7 @@ def test_a_column_that_numbers_the_rows_is_left_out(ids):
     ],
 )
 def test_only_consecutive_whole_numbers_count_the_rows(values, counting):
-    assert count_the_rows(values) is counting
+    assert is_row_index(values) is counting
 
 
 def test_ignored_columns_are_not_read_at_all():
@@ -211,7 +211,7 @@ def test_ignored_columns_are_not_read_at_all():
     assert splits.encoder.features == ("number",) and splits.notes == ()
     with pytest.raises(InputError, match=r"no column named 'colr'; did you mean color\?"):
         table(columns(), target="label", ignore=("colr",))
-    with pytest.raises(InputError, match="the target 'label' cannot be ignored"):
+    with pytest.raises(InputError, match="the target 'label' cannot be in ignore"):
         table(columns(), target="label", ignore=("label",))
 
 
@@ -224,14 +224,14 @@ def test_dates_are_left_out_with_advice(write_date):
     for dates in (days * 2, [*days, *days[:-9], *[""] * 9]):
         splits = table(columns(signup_date=dates), target="label")
         assert splits.notes == (
-            "column 'signup_date' was left out: its values look like dates; "
+            "column 'signup_date' was dropped: its values look like dates; "
             "add numbers such as the year or the days since",
         )
 
 
 @pytest.mark.parametrize("word", ["2020", "flat 12", "10.0.0.1", "maybe", "A-12-2020", "555-1234"])
 def test_other_words_are_no_dates(word):
-    assert not look_like_dates([word])
+    assert not are_dates([word])
 
 
 @pytest.mark.parametrize(
@@ -277,7 +277,7 @@ def test_rows_without_a_target_are_left_out_with_a_note():
     labels = columns()["label"]
     labels[5] = labels[6] = "?"
     splits = table(columns(label=labels), target="label")
-    assert splits.notes == ("2 of 60 rows were left out: no 'label'",)
+    assert splits.notes == ("2 of 60 rows were dropped: no 'label'",)
     assert sum(len(part.y) for part in (splits.train, splits.validation, splits.test)) == 58
 
 
@@ -324,7 +324,7 @@ def test_a_rare_class_keeps_an_example_for_training():
         ({"number": [*range(59), "inf"]}, "expected a finite number, got 'inf'"),
         ({"label": [*range(59), "inf"]}, "row 60 below the header: expected a finite number"),
         ({"number": [1.0] * 59}, "expected columns of equal length"),
-        ({"label": ["one"] * 60}, "expected a target with different values"),
+        ({"label": ["one"] * 60}, "has the same value in all rows"),
         ({"label": [f"name {row}" for row in range(60)]}, "looks like an identifier"),
         ({"label": [*range(59), "many"]}, "'label' holds numbers, but 'many'"),
     ],
@@ -342,7 +342,7 @@ def test_an_unknown_target_offers_the_nearest_names():
 def test_a_table_needs_something_to_learn_from():
     with pytest.raises(InputError, match="besides the target"):
         table({"label": columns()["label"]}, target="label")
-    with pytest.raises(InputError, match="got none; column 'id' was left out: it numbers the rows"):
+    with pytest.raises(InputError, match="got none; column 'id' was dropped: it numbers the rows"):
         table({"label": columns()["label"], "id": range(ROWS)}, target="label")
     with pytest.raises(InputError, match="got int"):
         table(3, target="label")
@@ -359,7 +359,7 @@ def test_fractions_that_leave_nothing_for_training_are_refused():
 @given(st.lists(st.floats(-1e6, 1e6), min_size=3, max_size=20), st.sampled_from([0.0, 0.1, 1.0]))
 def test_standardizing_keeps_the_order_and_is_undone_by_its_formula(values, log):
     texts = [str(value) for value in values]
-    column = Number.fit("x", texts, log)
+    column = NumericColumn.fit("x", texts, log)
     if column is None:
         assert len(set(values)) == 1
         return
@@ -379,7 +379,9 @@ def test_an_encoder_survives_json():
 
 
 def test_a_file_is_encoded_by_column_name_whatever_the_order(write):
-    encoder = TableEncoder((Number("a", 1.0, 2.0, 1.0), Category("b", ("x", "y"))), "c", ("n", "p"))
+    encoder = TableEncoder(
+        (NumericColumn("a", 1.0, 2.0, 1.0), CategoricalColumn("b", ("x", "y"))), "c", ("n", "p")
+    )
     path = write("c,extra,b,a\np,9,y,5\nn,9,x,1\n")
     assert encoder.encode_file(path).tolist() == [[2, 0, 1], [0, 1, 0]]
     assert encoder.encode_target(path).tolist() == [1, 0]
@@ -388,8 +390,8 @@ def test_a_file_is_encoded_by_column_name_whatever_the_order(write):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("b,c\nx,p\n", "table.csv: expected the column 'a' as in training, got only 'b', 'c'"),
-        ("c,d\nx,p\n", "table.csv: expected the columns 'a', 'b' as in training"),
+        ("b,c\nx,p\n", "table.csv: missing column 'a', which the training data had; got 'b', 'c'"),
+        ("c,d\nx,p\n", "table.csv: missing columns 'a', 'b', which"),
         (
             "a,b\nword,x\n",
             "table.csv: column 'a', row 1 below the header: expected a finite number, got 'word'",
@@ -397,15 +399,17 @@ def test_a_file_is_encoded_by_column_name_whatever_the_order(write):
     ],
 )
 def test_rows_that_do_not_fit_the_encoder_are_refused(write, content, message):
-    encoder = TableEncoder((Number("a", 1.0, 2.0, 1.0), Category("b", ("x", "y"))), "c", ("n", "p"))
+    encoder = TableEncoder(
+        (NumericColumn("a", 1.0, 2.0, 1.0), CategoricalColumn("b", ("x", "y"))), "c", ("n", "p")
+    )
     with pytest.raises(InputError, match=message):
         encoder.encode_file(write(content))
 
 
 def test_targets_that_do_not_fit_the_encoder_are_refused():
     encoder = TableEncoder((), "c", ("n", "p"))
-    for values, message in [(["q"], "expected n, p, got 'q'"), ([""], "a target in every row")]:
+    for values, message in [(["q"], "expected n, p, got 'q'"), ([""], "expected one in every row")]:
         with pytest.raises(InputError, match=message):
             encoder.encode_target({"c": values})
-    with pytest.raises(InputError, match="expected the column 'c'"):
+    with pytest.raises(InputError, match="missing column 'c'"):
         encoder.encode_target({"d": ["n"]})

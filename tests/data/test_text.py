@@ -22,31 +22,31 @@ from chainrule.data.text.vocabulary import (
     UNKNOWN,
     Vocabulary,
     character_vocabulary,
-    padded,
+    pad_sequences,
+    tokenize,
     word_vocabulary,
-    words,
 )
 from chainrule.errors import InputError
 
-SMALL = word_vocabulary([words("A dog, a cat and a bird. The dog's t-shirt!")])
+SMALL = word_vocabulary([tokenize("A dog, a cat and a bird. The dog's t-shirt!")])
 
 
 def test_words_are_lower_case_and_marks_stand_alone() -> None:
-    assert words("It's a T-shirt, Zoë!") == ["it's", "a", "t-shirt", ",", "zoë", "!"]
-    assert words("- 'quoted' …") == ["-", "'", "quoted", "'", "…"]
-    assert words(" \n ") == []
+    assert tokenize("It's a T-shirt, Zoë!") == ["it's", "a", "t-shirt", ",", "zoë", "!"]
+    assert tokenize("- 'quoted' …") == ["-", "'", "quoted", "'", "…"]
+    assert tokenize(" \n ") == []
 
 
 def test_a_vocabulary_keeps_the_frequent_words_and_breaks_ties_by_alphabet() -> None:
     texts = [["b", "a", "c", "b"], ["d", "c", "e"]]
     assert word_vocabulary(texts).tokens == (*SPECIAL, "b", "c", "a", "d", "e")
-    assert word_vocabulary(texts, most=1).tokens == (*SPECIAL, "b")
-    assert word_vocabulary(texts, least=2).tokens == (*SPECIAL, "b", "c")
+    assert word_vocabulary(texts, max_size=1).tokens == (*SPECIAL, "b")
+    assert word_vocabulary(texts, min_count=2).tokens == (*SPECIAL, "b", "c")
 
 
 @given(st.lists(st.sampled_from(SMALL.tokens[len(SPECIAL) :])))
 def test_known_words_survive_being_written_and_read(tokens: list[str]) -> None:
-    numbers = [SMALL.numbers[token] for token in tokens]
+    numbers = [SMALL.token_to_id[token] for token in tokens]
     again = SMALL.encode(SMALL.decode(numbers))
     assert [SMALL.tokens[n] for n in again] == tokens
 
@@ -59,7 +59,7 @@ def test_characters_survive_being_numbered(text: str) -> None:
 
 
 def test_what_is_not_known_is_unknown_even_if_it_spells_a_special_token() -> None:
-    assert SMALL.encode("A zebra") == [SMALL.numbers["a"], UNKNOWN]
+    assert SMALL.encode("A zebra") == [SMALL.token_to_id["a"], UNKNOWN]
     assert Vocabulary((*SPECIAL, "pad")).encode("<pad>") == [UNKNOWN, 4, UNKNOWN]
     assert character_vocabulary("<pad>").encode("<pad>") == [2, 6, 4, 5, 3]
     letters = character_vocabulary("ab")
@@ -68,13 +68,13 @@ def test_what_is_not_known_is_unknown_even_if_it_spells_a_special_token() -> Non
 
 
 def test_a_sentence_ends_at_its_end() -> None:
-    a = SMALL.numbers["a"]
+    a = SMALL.token_to_id["a"]
     assert SMALL.decode([a, PADDING, a, END, a]) == "a a"
 
 
 def test_rows_are_padded_on_the_right_and_cut_on_the_left() -> None:
-    assert padded([[1, 2, 3], [4]]).tolist() == [[1, 2, 3], [4, 0, 0]]
-    assert padded([[1, 2, 3], [4]], 2).tolist() == [[2, 3], [4, 0]]
+    assert pad_sequences([[1, 2, 3], [4]]).tolist() == [[1, 2, 3], [4, 0, 0]]
+    assert pad_sequences([[1, 2, 3], [4]], 2).tolist() == [[2, 3], [4, 0]]
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_every_reader_survives_json(encoder: object) -> None:
 def test_readers_take_sentences_and_files_of_them(tmp_path: Path) -> None:
     file = tmp_path / "two.txt"
     file.write_text("a dog\n\nthe cat and a cat\n", "utf-8")
-    ids = SMALL.numbers
+    ids = SMALL.token_to_id
     tokens = TokenEncoder(SMALL, 3)
     assert tokens.encode_file(file).tolist() == [
         [ids["a"], ids["dog"], 0],
@@ -110,14 +110,18 @@ def test_readers_take_sentences_and_files_of_them(tmp_path: Path) -> None:
 def test_bad_files_and_vocabularies_are_refused(tmp_path: Path) -> None:
     (tmp_path / "empty.txt").write_text(" \n")
     (tmp_path / "bytes.txt").write_bytes(b"\xff\xfe\xfa")
-    for name, match in (("empty", "is empty"), ("bytes", "not a text file"), ("no", "No such")):
+    for name, match in (
+        ("empty", "is empty"),
+        ("bytes", "not a text file"),
+        ("no", "there is no file"),
+    ):
         with pytest.raises(InputError, match=match):
             SMALL.encode_file(tmp_path / f"{name}.txt")
     with pytest.raises(InputError, match="begin with <pad>"):
         Vocabulary(("a", "b"))
     with pytest.raises(InputError, match="different tokens"):
         Vocabulary((*SPECIAL, "a", "a"))
-    with pytest.raises(InputError, match="words or characters"):
+    with pytest.raises(InputError, match='expected unit "word" or "character"'):
         Vocabulary(SPECIAL, "syllable")
 
 

@@ -51,13 +51,13 @@ def test_without_noise_the_circles_have_radius_one_and_a_half():
 @pytest.mark.parametrize("toy", [moons, circles, xor, spirals])
 def test_impossible_settings_are_refused(toy):
     with pytest.raises(InputError, match="at least 20, got 5"):
-        toy.load(number=5)
-    with pytest.raises(InputError, match="0 or more, got -1"):
+        toy.load(num_samples=5)
+    with pytest.raises(InputError, match="noise must not be negative, got -1"):
         toy.load(noise=-1.0)
 
 
 def test_impossible_blobs_are_refused():
-    with pytest.raises(InputError, match="margin above 0"):
+    with pytest.raises(InputError, match="margin must be above 0"):
         blobs.load(margin=0.0)
-    with pytest.raises(InputError, match="dimension of at least 1"):
+    with pytest.raises(InputError, match="dimension must be at least 1"):
         blobs.load(dimension=0)

@@ -1,4 +1,4 @@
-"""WordPiece: round trips, the same pieces every time, first pieces of words, places in a text."""
+"""WordPiece: round trips, the same pieces every time, offsets in a text."""
 
 import json
 from pathlib import Path
@@ -30,7 +30,7 @@ TEXTS = [
 
 @pytest.fixture(scope="module")
 def pieces() -> WordPiece:
-    return train_wordpiece(TEXTS, size=90, length=12)
+    return train_wordpiece(TEXTS, vocab_size=90, max_length=12)
 
 
 def test_the_special_tokens_come_first_and_the_size_holds(pieces: WordPiece) -> None:
@@ -42,7 +42,7 @@ def test_the_special_tokens_come_first_and_the_size_holds(pieces: WordPiece) -> 
 
 def test_the_same_texts_give_the_same_pieces(pieces: WordPiece) -> None:
     for _ in range(5):
-        assert train_wordpiece(TEXTS, size=90).tokens == pieces.tokens
+        assert train_wordpiece(TEXTS, vocab_size=90).tokens == pieces.tokens
 
 
 def test_pieces_are_the_longest_that_fit(pieces: WordPiece) -> None:
@@ -76,21 +76,12 @@ def test_texts_come_back(pieces: WordPiece) -> None:
 def test_rows_are_framed_cut_and_filled_up(pieces: WordPiece) -> None:
     rows = pieces.encode_texts(["the cat", "cat " * 20 + "the " * 20])
     assert rows.shape == (2, 12)
-    cat, the = pieces.numbers["cat"], pieces.numbers["the"]
+    cat, the = pieces.token_to_id["cat"], pieces.token_to_id["the"]
     assert rows[1].tolist() == [CLS, *[cat] * 5, *[the] * 5, SEP], "both ends are kept"
     with pytest.raises(InputError, match="expected words, got '  '"):
         pieces.encode_texts(["the cat", "  "])
     assert rows[0, 0] == CLS and (rows[0] == SEP).sum() == 1 and not rows[0, -1]
     assert rows[1, 0] == CLS and rows[1, -1] == SEP and PAD not in rows[1]
-
-
-def test_each_word_knows_its_first_piece(pieces: WordPiece) -> None:
-    words = ["Running", "xylophone", "\u200b", "cat", "don't"]
-    tokens, first = pieces.encode_words(words)
-    assert tokens[0] == CLS and tokens[-1] == SEP and len(first) == len(words)
-    ends = [*first[1:], len(tokens) - 1]
-    for word, start, end in zip(words, first, ends, strict=True):
-        assert tokens[start:end] == (pieces.encode(word) or [UNK])
 
 
 def test_answers_are_found_again_in_the_passage(pieces: WordPiece) -> None:
@@ -123,9 +114,9 @@ def test_the_published_vocabulary_has_its_marks_elsewhere(tmp_path: Path) -> Non
     words = ["the", "dog", "##s", "ran", ".", "a"]
     lines = ["[PAD]", *unused, *SPECIAL[1:], *words]
     (tmp_path / "vocab.txt").write_text("\n".join(lines) + "\n", "utf-8-sig")
-    marked = read_wordpiece(tmp_path / "vocab.txt", length=10)
+    marked = read_wordpiece(tmp_path / "vocab.txt", max_length=10)
     (tmp_path / "vocab.txt").write_text("\n".join(lines) + "\n", "utf-8")
-    pieces = read_wordpiece(tmp_path / "vocab.txt", length=10)
+    pieces = read_wordpiece(tmp_path / "vocab.txt", max_length=10)
     assert marked == pieces
     assert (pieces.unk, pieces.cls, pieces.sep, pieces.mask) == (100, 101, 102, 103)
     text = "The dogs ran [MASK] zebra."
@@ -143,10 +134,10 @@ def test_what_is_no_vocabulary_is_refused(tmp_path: Path) -> None:
         WordPiece(["a", "b"])
     with pytest.raises(InputError, match=r"\[PAD\] the first"):
         WordPiece(["a", *SPECIAL])
-    with pytest.raises(InputError, match="a size of 45 or more"):
-        train_wordpiece(TEXTS, size=20)
+    with pytest.raises(InputError, match="a vocab_size of 45 or more"):
+        train_wordpiece(TEXTS, vocab_size=20)
     with pytest.raises(InputError, match="letters in them"):
-        train_wordpiece([" "], size=20)
+        train_wordpiece([" "], vocab_size=20)
     (tmp_path / "bad.json").write_text("[1]", "utf-8")
     with pytest.raises(InputError, match="is neither a vocabulary"):
         read_wordpiece(tmp_path / "bad.json")

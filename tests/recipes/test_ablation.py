@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from chainrule.data.datasets import spam
-from chainrule.data.readers.table_encoder import Number, TableEncoder
+from chainrule.data.readers.table_encoder import NumericColumn, TableEncoder
 from chainrule.data.splits import Split, Splits
 from chainrule.errors import InputError
 from chainrule.recipes.families import ablation as tricks
@@ -52,7 +52,7 @@ def test_every_variant_differs_by_one_trick_from_all_or_from_none() -> None:
 
 def test_undone_inputs_lead_back_to_the_same_numbers(data: Splits) -> None:
     assert isinstance(data.encoder, TableEncoder)
-    columns = [c for c in data.encoder.columns if isinstance(c, Number)]
+    columns = [c for c in data.encoder.columns if isinstance(c, NumericColumn)]
     mean, std, log = (
         torch.tensor([getattr(c, name) for c in columns]).double()
         for name in ("mean", "std", "log")

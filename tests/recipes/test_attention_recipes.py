@@ -14,7 +14,7 @@ from chainrule.cli.main import main
 from chainrule.data import Split, Splits
 from chainrule.data.datasets import mnist, tiny_shakespeare
 from chainrule.data.readers.encoders import ImageEncoder
-from chainrule.data.readers.text_file import numbered, text_file
+from chainrule.data.readers.text_file import encode_characters, text_file
 from chainrule.data.text.vocabulary import character_vocabulary
 from chainrule.errors import InputError
 from chainrule.models.attention.transformer import Transformer
@@ -153,7 +153,7 @@ def test_a_text_is_cut_in_three_and_numbered_as_its_vocabulary_says(tmp_path: Pa
     assert data.encoder.decode(torch.cat(parts).tolist()) == TEXT[:1001] + "🜁\n"
     assert torch.equal(data.train.x[1:], data.train.y[:-1])
     whole = TEXT[:1001] + "🜁\n"
-    assert numbered(whole, data.encoder).tolist() == data.encoder.encode(whole)
+    assert encode_characters(whole, data.encoder).tolist() == data.encoder.encode(whole)
 
 
 def test_the_setting_is_nanogpts() -> None:

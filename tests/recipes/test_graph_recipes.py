@@ -9,7 +9,7 @@ import torch
 
 from chainrule.cli.main import main
 from chainrule.data.datasets import block_model, random_graphs
-from chainrule.data.graph_splits import features_alone
+from chainrule.data.graph_splits import node_features
 from chainrule.data.splits import Split
 from chainrule.models.feedforward.mlp import MLP
 from chainrule.models.geometric.gcn import GCN
@@ -38,7 +38,7 @@ def test_neighbors_help_where_features_are_noisy():
     settings = Settings(epochs=60, batch_size=4096, learning_rate=0.02)
     with_graph = OnGraph(GCN(4, [16], 4, dropout=0.0), data.graph)
     train(with_graph, data.train, None, settings)
-    alone, plain = MLP(4, [16], 4), features_alone(data)
+    alone, plain = MLP(4, [16], 4), node_features(data)
     train(alone, plain.train, None, settings)
     assert measure(with_graph, data)["test"]["accuracy"] > 0.85
     assert measure(alone, plain)["test"]["accuracy"] < 0.7

@@ -18,7 +18,7 @@ from chainrule.data.text.vocabulary import (
     SPECIAL,
     Vocabulary,
     character_vocabulary,
-    padded,
+    pad_sequences,
     word_vocabulary,
 )
 from chainrule.errors import InputError
@@ -51,8 +51,8 @@ def captions() -> Captions:
         torch.randint(len(WORDS), (int(n),), generator=generator).tolist()
         for n in torch.randint(2, 6, (60,), generator=generator)
     ]
-    x = padded([[source.numbers[WORDS[k]] for k in row] for row in rows])
-    y = padded([[2, *(target.numbers[ENGLISH[k]] for k in row), 3] for row in rows])
+    x = pad_sequences([[source.token_to_id[WORDS[k]] for k in row] for row in rows])
+    y = pad_sequences([[2, *(target.token_to_id[ENGLISH[k]] for k in row), 3] for row in rows])
     texts = [" ".join(ENGLISH[k] for k in row) for row in rows]
     part, same = Split(x, y), dict.fromkeys(("train", "validation", "test"), texts)
     encoder = PairEncoder(source, target)

@@ -1,22 +1,91 @@
-"""Where tensors come from: one data set per file, and the reader of your own tables and arrays.
+"""Data sets, and readers of your own tables, arrays, graphs and texts.
 
-from chainrule.data import digits, table
-digits.load().train.x                      # (1200, 1, 8, 8)
-table("passengers.csv", target="survived")  # the same three splits from your own file
+    import chainrule as cr
+
+    digits = cr.data.digits()                                # a published data set
+    digits.train.x                                           # (1200, 1, 8, 8)
+    cr.data.table("passengers.csv", target="survived")       # the same three splits of your file
+
+Every data set is a function of its name: `dir(cr.data)` lists them, `help(cr.data.digits)` explains
+one. Each returns `Splits`. Nothing is imported before it is used.
 """
 
-from chainrule.data.readers.arrays import arrays, memory_mapped
-from chainrule.data.readers.encoders import encoder_from_json
-from chainrule.data.readers.table import table
-from chainrule.data.splits import About, Encoder, Split, Splits
+from collections.abc import Callable
+from functools import wraps
+from importlib import import_module
+from inspect import getdoc
+from textwrap import indent
+from typing import TYPE_CHECKING, Any
 
-__all__ = [
-    "About",
-    "Encoder",
-    "Split",
-    "Splits",
-    "arrays",
-    "encoder_from_json",
-    "memory_mapped",
-    "table",
-]
+from chainrule.registry import Entry, entries, unknown
+
+if TYPE_CHECKING:
+    from chainrule.data.readers.arrays import arrays as arrays
+    from chainrule.data.readers.arrays import memory_mapped as memory_mapped
+    from chainrule.data.readers.encoders import encoder_from_json as encoder_from_json
+    from chainrule.data.readers.graph_table import graph_table as graph_table
+    from chainrule.data.readers.table import table as table
+    from chainrule.data.readers.text_file import text_file as text_file
+    from chainrule.data.splits import About as About
+    from chainrule.data.splits import Encoder as Encoder
+    from chainrule.data.splits import Split as Split
+    from chainrule.data.splits import Splits as Splits
+
+HOMES = {
+    **dict.fromkeys(("About", "Encoder", "Split", "Splits"), "splits"),
+    **dict.fromkeys(("arrays", "memory_mapped"), "readers.arrays"),
+    "encoder_from_json": "readers.encoders",
+    "graph_table": "readers.graph_table",
+    "table": "readers.table",
+    "text_file": "readers.text_file",
+}
+PACKAGES = ("datasets", "readers", "text")
+ARGUMENTS = """\
+folder: where the files are kept, downloaded there on first use; $CHAINRULE_DATA or the user's cache
+    folder if None. Generated data sets have no files.
+seed: draws the validation split, unless it is published; the test split is always the same."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in PACKAGES:
+        return import_module(f"{__name__}.{name}")
+    if name in HOMES:
+        found = getattr(import_module(f"{__name__}.{HOMES[name]}"), name)
+    else:
+        found = _loader(_data_set(name))
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*HOMES, *PACKAGES, *(entry.path.stem for entry in entries("data"))})
+
+
+def _data_set(name: str) -> Entry:
+    known = {entry.path.stem: entry for entry in entries("data")}
+    if name in known:
+        return known[name]
+    message = unknown("data set or reader", name, [*known, *HOMES])
+    raise AttributeError(f"{__name__}: {message}", name=name)
+
+
+def _loader(entry: Entry) -> Callable[..., Any]:
+    """`load` of a data set under the data set's name, documented by its file."""
+    module = entry.load()
+    load, about = module.load, module.ABOUT
+    arguments = "\n".join(filter(None, (ARGUMENTS, getdoc(load))))
+    facts = {"Shapes": about.shapes, "Source": about.source, "License": about.license}
+    facts["Citation"] = about.citation
+
+    @wraps(load)
+    def loader(*args: Any, **kwargs: Any) -> Any:
+        return load(*args, **kwargs)
+
+    loader.__name__ = loader.__qualname__ = entry.path.stem
+    loader.__doc__ = "\n".join(
+        [
+            f"{entry.docstring}\n\nArguments:\n{indent(arguments, '    ')}\n",
+            *(f"{name}: {fact}" for name, fact in facts.items()),
+        ]
+    )
+    return loader

@@ -1,4 +1,4 @@
-"""Where files come from: the data folder, the network, and decoded copies of slow formats."""
+"""Files of data sets: the data folder, downloads, and decoded copies of slow formats."""
 
 import hashlib
 import os
@@ -27,8 +27,11 @@ def folder(explicit: Path | None = None) -> Path:
 def fetch(name: str, url: str, checksum: str | None = None, into: Path | None = None) -> Path:
     """The file `name` of the data folder, downloaded on first use.
 
-    checksum: "md5:…" or "sha256:…" of the download; None where its publisher gives none. A file
-    that is already there is taken as it is: its reader checks its structure.
+    name: the path of the file within the data folder.
+    url: where it is published.
+    checksum: "md5:…" or "sha256:…" of the download; None if the publisher gives none. A file that
+        exists already is not compared with it; its reader checks its structure.
+    into: the data folder; None for the default.
     """
     path = folder(into) / name
     if path.is_file():
@@ -48,7 +51,7 @@ def fetch(name: str, url: str, checksum: str | None = None, into: Path | None = 
     except RequestException as error:
         raise InputError(
             f"{name} could not be fetched from {url} ({type(error).__name__}); "
-            f"check the network, or download it by hand and put it at {path}"
+            f"check the network, or download it yourself and put it at {path}"
         ) from error
     except ValueError as error:
         raise InputError(
@@ -58,18 +61,18 @@ def fetch(name: str, url: str, checksum: str | None = None, into: Path | None = 
     except OSError as error:
         raise InputError(
             f"cannot write {path} ({error.strerror or type(error).__name__}); "
-            "name a writable folder in CHAINRULE_DATA or make room in this one"
+            "set CHAINRULE_DATA to a writable folder, or free some space"
         ) from error
     return path
 
 
 def damaged(path: Path, why: str) -> InputError:
-    """The error for a file whose structure is wrong."""
-    return InputError(f"{path} is damaged ({why}); delete it so that it is fetched again")
+    """The error for a file with a wrong structure."""
+    return InputError(f"{path} is damaged ({why}); delete it to download it again")
 
 
 def decoded(path: Path, decode: Callable[[Path], np.ndarray]) -> np.ndarray:
-    """`decode(path)`, kept as .npy in the user's cache until the file changes."""
+    """`decode(path)`, cached as .npy in the user's cache folder until the file changes."""
     status = path.stat()
     reader = f"{decode.__module__}.{decode.__qualname__}"
     key = f"{path.resolve()}|{status.st_size}|{status.st_mtime_ns}|{reader}"
@@ -83,15 +86,15 @@ def decoded(path: Path, decode: Callable[[Path], np.ndarray]) -> np.ndarray:
 
 
 def _save(path: Path, array: np.ndarray) -> None:
-    """Write beside and rename; where nothing can be written, the next reading decodes again."""
+    """Write a temporary file and rename it; if that fails, the next call decodes again."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".tmp", delete=False) as beside:
+        with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".tmp", delete=False) as temporary:
             try:
-                np.save(beside, array, allow_pickle=False)
-                beside.close()
-                Path(beside.name).replace(path)
+                np.save(temporary, array, allow_pickle=False)
+                temporary.close()
+                Path(temporary.name).replace(path)
             finally:
-                Path(beside.name).unlink(missing_ok=True)
+                Path(temporary.name).unlink(missing_ok=True)
     except OSError:
         return

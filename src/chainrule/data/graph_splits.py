@@ -1,23 +1,26 @@
-"""Splits of the nodes of one graph, or of many graphs: examples are numbers, the graph is beside.
+"""Splits of the nodes of one graph, or of many graphs: examples are indices into a graph.
 
     x    (n,) int64: the nodes (or the graphs of a union) of this split
     y    (n,) int64: their classes
 
-The whole graph is known from the start, test nodes and all; what training must not see is their
-labels.
+The whole graph is available during training, test nodes included; only their labels are held out.
 """
 
 from dataclasses import dataclass
 
 from torch import Tensor
 
-from chainrule.data.splits import Split, Splits
+from chainrule.data.splits import Encoder, Split, Splits
 from chainrule.graphs import Graph
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
 class GraphSplits(Splits):
-    """Three splits of node numbers, and the graph; labels of all nodes, -1 where there is none."""
+    """Three splits of node indices, and their graph.
+
+    graph: the whole graph, with the features of every node.
+    labels: the class of every node, -1 where it is unknown.
+    """
 
     graph: Graph
     labels: Tensor
@@ -26,20 +29,21 @@ class GraphSplits(Splits):
         return f"{super().__repr__()}\n  graph: {self.graph}"
 
 
-def split(
+def graph_splits(
     graph: Graph,
     labels: Tensor,
     parts: tuple[Tensor, Tensor, Tensor],
     classes: tuple[str, ...],
-    **more: object,
+    encoder: Encoder | None = None,
+    notes: tuple[str, ...] = (),
 ) -> GraphSplits:
-    """The splits whose node numbers these are."""
+    """The splits of a graph whose node indices are the three `parts`."""
     train, validation, test = (Split(rows, labels[rows]) for rows in parts)
-    return GraphSplits(train, validation, test, classes, graph=graph, labels=labels, **more)  # type: ignore[arg-type]
+    return GraphSplits(train, validation, test, classes, encoder, notes, graph=graph, labels=labels)
 
 
-def features_alone(data: GraphSplits) -> Splits:
-    """The same splits without the graph: the features of each node."""
+def node_features(data: GraphSplits) -> Splits:
+    """The same splits without the graph: x holds the features of each node."""
     train, validation, test = (
         Split(data.graph.x[x], y) for x, y in (data.train, data.validation, data.test)
     )

@@ -1,4 +1,4 @@
-"""What every data set returns: three splits of tensors, and how to read more of the same.
+"""What every data set returns: three splits of tensors, and an encoder for more of the same.
 
 Notes: A 1.3.1 (step 0).
 """
@@ -10,38 +10,49 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import torch
 from torch import Tensor
 
+from chainrule.data import summary
 from chainrule.errors import InputError
 
-SHOWN = 20  # class names in the printed form
 TEST_SEED = 0  # a constant: the user's seed never moves a test split
 
 
 class Split(NamedTuple):
-    """Examples and their targets, batch first."""
+    """Examples and their targets; `x, y = split` unpacks them.
+
+    x: the examples, batch first.
+    y: the target of each example, in the same order: class numbers as int64 or values as float32.
+    """
 
     x: Tensor
     y: Tensor
 
     def __repr__(self) -> str:
-        x, y = (f"{tuple(t.shape)} {str(t.dtype).removeprefix('torch.')}" for t in self)
-        return f"Split(x {x}, y {y})"
+        return f"Split(x {summary.shape(self.x)}, y {summary.shape(self.y)})"
+
+    def _repr_html_(self) -> str:
+        return summary.split_html(self)
 
 
 @runtime_checkable
 class Encoder(Protocol):
-    """Turns what a user has (a file, rows) into the tensor a model of this data set takes."""
+    """Turns a user's file into the tensor that a model of this data set takes."""
 
-    def encode_file(self, path: str | Path) -> Tensor: ...
+    def encode_file(self, path: str | Path) -> Tensor:
+        """The examples of a file, batch first."""
 
-    def to_json(self) -> dict[str, Any]: ...
+    def to_json(self) -> dict[str, Any]:
+        """The encoder as plain values, from which `encoder_from_json` restores it."""
 
 
 @dataclass(frozen=True, repr=False)
 class Splits:
     """A data set ready for training.
 
+    train: the examples to learn from.
+    validation: the examples for choosing settings and for early stopping.
+    test: the examples for the final metrics.
     classes: the class names in label order; empty for regression.
-    encoder: reads a user's own file into `x`; None where there is nothing to read.
+    encoder: turns a user's file into `x`; None where files make no sense.
     notes: what was dropped or changed while reading, one sentence each.
     """
 
@@ -53,19 +64,22 @@ class Splits:
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        parts = ("train", "validation", "test")
-        shown = ", ".join(self.classes[:SHOWN]) + ", …" * (len(self.classes) > SHOWN)
-        lines = [
-            *(f"{part}: {getattr(self, part)}" for part in parts),
-            f"classes: {shown}" if self.classes else "regression",
-            *(f"note: {note}" for note in self.notes),
-        ]
-        return "\n  ".join(["Splits", *lines])
+        return summary.splits_text(self)
+
+    def _repr_html_(self) -> str:
+        return summary.splits_html(self)
 
 
 @dataclass(frozen=True)
 class About:
-    """Where a data set comes from."""
+    """The origin of a data set.
+
+    task: what is learned: classification, regression, segmentation, …
+    source: the address or the package it comes from.
+    license: the terms of its publishers.
+    citation: the paper or book that describes it.
+    shapes: the shapes of x and y, and the sizes of the three splits.
+    """
 
     task: str
     source: str
@@ -74,11 +88,15 @@ class About:
     shapes: str
 
 
-def draw(y: Tensor, number: int, seed: int) -> tuple[Tensor, Tensor]:
-    """(rest, held-out): the row numbers of both parts, in ascending order.
+def stratified_indices(y: Tensor, size: int, seed: int) -> tuple[Tensor, Tensor]:
+    """(rest, held out): the row numbers of both parts, in ascending order.
 
     One example of each class stays in the rest. Of the others, classes are held out in proportion:
-    a class with m of the M others gives number · m / M, rounded up or down.
+    a class with m of the M others gives size · m / M, rounded up or down.
+
+    y: the targets; floating-point targets count as one class.
+    size: how many rows are held out.
+    seed: decides which.
     """
     generator = torch.Generator().manual_seed(seed)
     order = torch.randperm(len(y), generator=generator)
@@ -86,29 +104,29 @@ def draw(y: Tensor, number: int, seed: int) -> tuple[Tensor, Tensor]:
     order = order[groups[order].argsort(stable=True)]
     first = groups[order].diff(prepend=groups[order[:1]] - 1) != 0
     order = order[~first]
-    if not 0 < number <= len(order):
+    if not 0 < size <= len(order):
         raise InputError(
-            f"cannot hold out {number} of {len(y)} examples; expected a number from 1 to "
+            f"cannot hold out {size} of {len(y)} examples; expected a number from 1 to "
             f"{len(order)}, as one of each class stays for training"
         )
     # Equal steps through rows sorted by class visit every class in proportion.
     start = torch.rand((), generator=generator, dtype=torch.float64)
-    steps = (torch.arange(number) + start) * len(order) / number
+    steps = (torch.arange(size) + start) * len(order) / size
     held = torch.zeros(len(y), dtype=torch.bool)
     held[order[steps.long().clamp(max=len(order) - 1)]] = True
     return (~held).nonzero().squeeze(1), held.nonzero().squeeze(1)
 
 
-def hold_out(x: Tensor, y: Tensor, number: int, seed: int) -> tuple[Split, Split]:
-    """(rest, held-out): `number` rows drawn by the seed, both in their original order."""
-    rest, held = draw(y, number, seed)
+def hold_out(x: Tensor, y: Tensor, size: int, seed: int) -> tuple[Split, Split]:
+    """(rest, held out): `size` rows chosen by the seed, both parts in their original order."""
+    rest, held = stratified_indices(y, size, seed)
     return Split(x[rest], y[rest]), Split(x[held], y[held])
 
 
-def three_way(
+def three_way_split(
     x: Tensor, y: Tensor, test: int, validation: int, seed: int
 ) -> tuple[Split, Split, Split]:
     """(train, validation, test) of the given sizes; the seed moves the validation split only."""
-    rest, tested = hold_out(x, y, test, TEST_SEED)
-    train, validated = hold_out(rest.x, rest.y, validation, seed)
-    return train, validated, tested
+    rest, test_split = hold_out(x, y, test, TEST_SEED)
+    train, validation_split = hold_out(rest.x, rest.y, validation, seed)
+    return train, validation_split, test_split

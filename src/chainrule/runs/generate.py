@@ -70,7 +70,7 @@ def generate(
 
 def default_prompt(vocabulary: Vocabulary) -> str:
     """A new line, or the first token of a vocabulary that has none."""
-    return "\n" if "\n" in vocabulary.numbers else vocabulary.tokens[len(vocabulary.special)]
+    return "\n" if "\n" in vocabulary.token_to_id else vocabulary.tokens[len(vocabulary.special_tokens)]
 
 
 def check_prompt(prompt: str, vocabulary: Vocabulary) -> None:
@@ -79,8 +79,8 @@ def check_prompt(prompt: str, vocabulary: Vocabulary) -> None:
     if not found:
         raise InputError("the prompt is empty; expected at least one token to go on from")
     if vocabulary.unit == "character" and UNKNOWN in found:
-        strange = sorted({c for c in prompt if c not in vocabulary.numbers})
-        known = "".join(vocabulary.tokens[len(vocabulary.special) :]).strip()
+        strange = sorted({c for c in prompt if c not in vocabulary.token_to_id})
+        known = "".join(vocabulary.tokens[len(vocabulary.special_tokens) :]).strip()
         raise InputError(
             f"the prompt holds {', '.join(map(repr, strange))}, which the model has never seen; "
             f"it knows {known[:LISTED]}{' …' * (len(known) > LISTED)}"
@@ -100,7 +100,7 @@ def sample(
     """The prompt and the text sampled after it; the same seed gives the same text."""
     generator = torch.Generator().manual_seed(seed)
     tokens = torch.tensor(vocabulary.encode(prompt))
-    suppressed = range(len(vocabulary.special))
+    suppressed = range(len(vocabulary.special_tokens))
     found = model.generate(tokens, length, temperature, top_k, generator, top_p, suppressed)
     space = "" if vocabulary.unit == "character" else " "
     return prompt + space + vocabulary.decode(found.tolist())

@@ -1,20 +1,20 @@
-"""Adding: find the two marked numbers of a long sequence and give their sum.
+"""Adding problem: the sum of the two marked numbers of a long sequence.
 
     x_t = (u_t, m_t),   u_t uniform on [0, 1],   m_t = 1 at two steps, one in each half, else 0
     y   = Σ_t m_t u_t
 
-Answering 1 whatever comes has a mean squared error of 1/6. The sequences are drawn once for all;
-the seed draws the validation split.
+Always predicting 1 has a mean squared error of 1/6. The sequences never change; the seed draws the
+validation split.
 """
 
 from pathlib import Path
 
 import torch
 
-from chainrule.data.splits import About, Split, Splits, three_way
+from chainrule.data.splits import About, Split, Splits, three_way_split
 from chainrule.errors import InputError
 
-SAMPLE_SEED = 0  # a constant: the sequences are always the same, the user's seed only splits them
+SAMPLE_SEED = 0  # a constant: the user's seed only splits the sequences
 ABOUT = About(
     "regression",
     "generated",
@@ -24,22 +24,25 @@ ABOUT = About(
 )
 
 
-def sample(number: int, length: int, seed: int) -> Split:
-    """`number` sequences of `length` steps."""
-    if number < 20 or length < 2:
-        raise InputError(
-            f"expected 20 sequences or more and a length of at least 2, got {number} and {length}"
-        )
+def sample(num_samples: int, length: int, seed: int) -> Split:
+    """`num_samples` sequences of `length` steps."""
+    if num_samples < 20:
+        raise InputError(f"num_samples must be at least 20, got {num_samples}")
+    if length < 2:
+        raise InputError(f"length must be at least 2, got {length}")
     generator = torch.Generator().manual_seed(seed)
-    u, half = torch.rand(number, length, generator=generator), length // 2
-    first = torch.randint(half, (number, 1), generator=generator)
-    second = torch.randint(half, length, (number, 1), generator=generator)
+    u, half = torch.rand(num_samples, length, generator=generator), length // 2
+    first = torch.randint(half, (num_samples, 1), generator=generator)
+    second = torch.randint(half, length, (num_samples, 1), generator=generator)
     m = torch.zeros_like(u).scatter_(1, torch.cat([first, second], 1), 1.0)
     return Split(torch.stack([u, m], 2), (u * m).sum(1))
 
 
 def load(
-    folder: Path | None = None, seed: int = 0, number: int = 1_000, length: int = 50
+    folder: Path | None = None, seed: int = 0, num_samples: int = 1_000, length: int = 50
 ) -> Splits:
-    x, y = sample(number, length, SAMPLE_SEED)
-    return Splits(*three_way(x, y, number // 10, number // 10, seed))
+    """num_samples: sequences in all three splits.
+    length: steps of each sequence.
+    """
+    x, y = sample(num_samples, length, SAMPLE_SEED)
+    return Splits(*three_way_split(x, y, num_samples // 10, num_samples // 10, seed))

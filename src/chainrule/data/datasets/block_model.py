@@ -1,11 +1,11 @@
-"""Block model: four groups that know each other better within than without, and a noisy hint each.
+"""Stochastic block model: four groups of nodes, more edges within a group than between groups.
 
-    P(edge between m and n) = p_in if both are of one group, else p_out
+    P(edge between m and n) = p_in if both are in one group, else p_out
     x_m = e_group(m) + σ noise
 
-A thousand nodes, 14 neighbors within the group and 6 outside it on average, features of so much
-noise that without the graph half of the nodes are taken for another group. 40 nodes have a label in
-training, 300 are for validation, drawn by the seed, and 500 for the test.
+A thousand nodes with 14 neighbors within the group and 6 outside it on average. The features are so
+noisy that without the graph half of the nodes are misclassified. 40 nodes are labeled for training,
+300 are for validation, drawn by the seed, and 500 for the test.
 """
 
 from pathlib import Path
@@ -14,8 +14,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from chainrule.data.graph_splits import GraphSplits, split
-from chainrule.data.splits import TEST_SEED, About, draw
+from chainrule.data.graph_splits import GraphSplits, graph_splits
+from chainrule.data.splits import TEST_SEED, About, stratified_indices
 from chainrule.graphs import Graph, undirected
 
 ABOUT = About(
@@ -26,24 +26,24 @@ ABOUT = About(
     shapes="x (n,) node numbers; y 4 classes; 40 / 300 / 500; graph 1,000 nodes, 4 features",
 )
 GROUPS, NODES = 4, 1000
-WITHIN, WITHOUT = 14.0, 6.0  # mean neighbors of a node
+WITHIN, OUTSIDE = 14.0, 6.0  # mean number of neighbors of a node
 NOISE = 1.0
-LABELED, VALIDATED, TESTED = 40, 300, 500
+LABELED, VALIDATION, TEST = 40, 300, 500
 
 
 def load(folder: Path | None = None, seed: int = 0) -> GraphSplits:
     generator = torch.Generator().manual_seed(TEST_SEED)
     labels = torch.arange(NODES) % GROUPS
     own = NODES // GROUPS
-    p_in, p_out = WITHIN / own, WITHOUT / (NODES - own)
+    p_in, p_out = WITHIN / own, OUTSIDE / (NODES - own)
     rates = torch.full((GROUPS, GROUPS), p_out).fill_diagonal_(p_in)
     x = torch.eye(GROUPS)[labels] + NOISE * torch.randn(NODES, GROUPS, generator=generator)
     graph = Graph(x, block_edges(labels, rates, generator))
-    rest, tested = draw(labels, TESTED, TEST_SEED)
-    others, labeled = draw(labels[rest], LABELED, TEST_SEED)
-    _, validated = draw(labels[rest[others]], VALIDATED, seed)
-    parts = rest[labeled], rest[others][validated], tested
-    return split(graph, labels, parts, tuple(f"group {k + 1}" for k in range(GROUPS)))
+    rest, test = stratified_indices(labels, TEST, TEST_SEED)
+    others, labeled = stratified_indices(labels[rest], LABELED, TEST_SEED)
+    _, validation = stratified_indices(labels[rest[others]], VALIDATION, seed)
+    parts = rest[labeled], rest[others][validation], test
+    return graph_splits(graph, labels, parts, tuple(f"group {k + 1}" for k in range(GROUPS)))
 
 
 def block_edges(
@@ -51,7 +51,7 @@ def block_edges(
     rates: Float[Tensor, "groups groups"],
     generator: torch.Generator,
 ) -> Int[Tensor, "2 edges"]:
-    """Edges drawn one by one: P(m, n) = rates of their groups."""
+    """Independent edges with P(m, n) = rates[group of m, group of n]."""
     first, second = torch.triu_indices(len(labels), len(labels), 1)
-    drawn = torch.rand(len(first), generator=generator) < rates[labels[first], labels[second]]
-    return undirected(torch.stack([first, second])[:, drawn])
+    chosen = torch.rand(len(first), generator=generator) < rates[labels[first], labels[second]]
+    return undirected(torch.stack([first, second])[:, chosen])

@@ -1,7 +1,7 @@
-"""Breast cancer: 569 tumours, benign or malignant, by 30 measurements of cell nuclei.
+"""Breast cancer: 569 tumors, benign or malignant, by 30 measurements of cell nuclei.
 
-Part of scikit-learn. A fixed fifth, in proportion to the classes, is the test split; the seed draws
-another fifth for validation.
+Part of scikit-learn. A fixed, stratified fifth is the test split; the seed draws another fifth for
+validation.
 """
 
 from pathlib import Path

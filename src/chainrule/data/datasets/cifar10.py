@@ -1,8 +1,8 @@
-"""CIFAR-10: 60,000 small color photographs of ten kinds of things.
+"""CIFAR-10: 60,000 small color photographs of ten classes.
 
-Color images of 32×32 in [0, 1], red, green and blue in this order. The official 10,000 test images
-are the test split; the seed draws the validation split out of the 50,000 others. Read from the
-official binary archive, or from its six files where they lie unpacked; never from the pickled one.
+RGB images of 32×32 in [0, 1]. The official 10,000 test images are the test split; the seed draws
+the validation split from the 50,000 others. Read from the official binary archive or its six
+unpacked files, never from the pickled archive.
 """
 
 import tarfile
@@ -15,7 +15,7 @@ from torch import Tensor
 
 from chainrule.data import cache
 from chainrule.data.readers.encoders import ImageEncoder
-from chainrule.data.splits import About, Split, Splits, draw
+from chainrule.data.splits import About, Split, Splits, stratified_indices
 
 ABOUT = About(
     task="classification",
@@ -47,9 +47,10 @@ CLASSES = (
 
 
 def load(folder: Path | None = None, seed: int = 0, validation: int = 5_000) -> Splits:
+    """validation: size of the validation split."""
     rows = published_rows(folder)
     labels = torch.from_numpy(rows[:, 0].astype(np.int64))
-    rest, held = draw(labels[:-IMAGES], validation, seed)
+    rest, held = stratified_indices(labels[:-IMAGES], validation, seed)
     return Splits(
         Split(images(rows[rest.numpy()]), labels[rest]),
         Split(images(rows[held.numpy()]), labels[held]),
@@ -60,7 +61,7 @@ def load(folder: Path | None = None, seed: int = 0, validation: int = 5_000) -> 
 
 
 def published_rows(folder: Path | None) -> np.ndarray:
-    """(60,000, 3,073) bytes: label and planes of every image, the test images last."""
+    """(60,000, 3,073) bytes: label and planes of every image, test images last."""
     unpacked = [cache.folder(folder) / "cifar10" / name for name in FILES]
     if all(path.is_file() for path in unpacked):
         return np.concatenate([checked(path, path.read_bytes()) for path in unpacked])
@@ -68,7 +69,7 @@ def published_rows(folder: Path | None) -> np.ndarray:
 
 
 def read_archive(path: Path) -> np.ndarray:
-    """The six files of the archive; nothing is unpacked and nothing else in it is looked at."""
+    """The rows of the six files of the archive, read without unpacking it."""
     try:
         with tarfile.open(path, "r:gz") as archive:
             found = {member.name: member for member in archive if member.isfile()}
@@ -85,7 +86,7 @@ def read_archive(path: Path) -> np.ndarray:
 
 
 def checked(path: Path, content: bytes) -> np.ndarray:
-    """The rows of one file, after a check of their number and labels."""
+    """The rows of one file; a wrong size or label is refused."""
     if len(content) != IMAGES * ROW:
         raise cache.damaged(path, f"expected {IMAGES * ROW} bytes, got {len(content)}")
     rows = np.frombuffer(content, np.uint8).reshape(IMAGES, ROW)

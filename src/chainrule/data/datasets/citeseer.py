@@ -1,15 +1,15 @@
-"""Citeseer: 3,327 papers on computer science, the words in each, and who cites whom.
+"""Citeseer: a citation graph of 3,327 papers on computer science, classified by field.
 
-Papers are nodes, citations edges in both directions. A node's features are the words of a list of
-3,703 that occur in it, divided by their number; its class is the field. 48 papers have no
-neighbor, 15 of which have no words and no class either. The published split: 20 training papers of
-each field, 500 for validation, 1,000 for the test; `seed` moves nothing.
+Papers are nodes, citations undirected edges. A node's features say which of 3,703 words occur in
+the paper, divided by their number. 48 papers have no neighbor, 15 of which have no words and no
+class either. The published split has 20 training papers per field, 500 for validation and 1,000 for
+the test; the seed has no effect.
 """
 
 from pathlib import Path
 
 from chainrule.data.graph_splits import GraphSplits
-from chainrule.data.readers.planetoid import Published, about, load_planetoid
+from chainrule.data.readers.planetoid import GraphSpec, about, load_planetoid
 
 ABOUT = about(
     "citeseer",
@@ -17,7 +17,7 @@ ABOUT = about(
     "4,552 edges",
     "Giles, Bollacker and Lawrence (1998), CiteSeer: An Automatic Citation Indexing System",
 )
-CITESEER = Published(
+CITESEER = GraphSpec(
     name="citeseer",
     classes=(
         "artificial intelligence",

@@ -1,14 +1,14 @@
-"""Cora: 2,708 papers on machine learning, the words in each, and who cites whom.
+"""Cora: a citation graph of 2,708 papers on machine learning, classified by field.
 
-Papers are nodes, citations edges in both directions. A node's features are the words of a list of
-1,433 that occur in it, divided by their number; its class is the field. The published split: 20
-training papers of each field, 500 for validation, 1,000 for the test; `seed` moves nothing.
+Papers are nodes, citations undirected edges. A node's features say which of 1,433 words occur in
+the paper, divided by their number. The published split has 20 training papers per field, 500 for
+validation and 1,000 for the test; the seed has no effect.
 """
 
 from pathlib import Path
 
 from chainrule.data.graph_splits import GraphSplits
-from chainrule.data.readers.planetoid import Published, about, load_planetoid
+from chainrule.data.readers.planetoid import GraphSpec, about, load_planetoid
 
 ABOUT = about(
     "cora",
@@ -17,7 +17,7 @@ ABOUT = about(
     "McCallum, Nigam, Rennie and Seymore (2000), Automating the Construction of Internet Portals "
     "with Machine Learning",
 )
-CORA = Published(
+CORA = GraphSpec(
     name="cora",
     classes=(
         "theory",

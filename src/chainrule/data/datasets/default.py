@@ -1,7 +1,7 @@
-"""Default: 10,000 credit-card customers, of whom 333 do not pay.
+"""Default: 10,000 credit-card customers, of whom 333 default on their debt.
 
-Simulated for the book; the features are student, balance and income. A fixed fifth, in proportion
-to the classes, is the test split; the seed draws another fifth for validation.
+Simulated for the book; the features are student, balance and income. A fixed, stratified fifth is
+the test split; the seed draws another fifth for validation.
 """
 
 from pathlib import Path

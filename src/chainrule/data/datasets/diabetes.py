@@ -1,6 +1,6 @@
-"""Diabetes: how far the disease of 442 patients went within a year.
+"""Diabetes: progression of the disease of 442 patients after one year.
 
-Ten measurements at the start; part of scikit-learn. A fixed fifth is the test split; the seed draws
+Ten measurements at baseline; part of scikit-learn. A fixed fifth is the test split; the seed draws
 another fifth for validation.
 """
 

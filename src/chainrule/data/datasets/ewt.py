@@ -1,9 +1,10 @@
-"""UD English EWT: sentences from the web, each word with its part of speech.
+"""UD English EWT: sentences from the web, each word tagged with its part of speech.
 
-Weblogs, newsgroups, e-mails, reviews and answers, cut into words by hand and marked with the 17
-universal tags: 12,544 sentences to learn from, 2,001 for validation, 2,077 to test. x holds the
-numbers of the lower-case words, y the tags, both filled up with 0; words seen once are unknown.
-`sentences` gives the words as they are. The split is the publishers'; the seed has nothing to draw.
+Weblogs, newsgroups, e-mails, reviews and answers, tokenized by hand and tagged with the 17
+universal part-of-speech tags. x holds the ids of the lower-case words, y the tags, both padded with
+0; words that occur once in training are unknown. `sentences` returns the words themselves. The
+split is the published one: 12,544 training, 2,001 validation and 2,077 test sentences; the seed has
+no effect.
 """
 
 import gzip
@@ -17,7 +18,7 @@ from torch import Tensor
 
 from chainrule.data import cache
 from chainrule.data.splits import About, Split, Splits
-from chainrule.data.text.vocabulary import UNKNOWN, padded, word_vocabulary
+from chainrule.data.text.vocabulary import UNKNOWN, pad_sequences, word_vocabulary
 
 ABOUT = About(
     task="tagging",
@@ -33,20 +34,26 @@ TAGS = (
     *(NONE, "ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM"),
     *("PART", "PRON", "PROPN", "PUNCT", "SCONJ", "SYM", "VERB", "X"),
 )
-COLUMNS = 10
+COLUMNS = 10  # of a CoNLL-U line
 FORM, UPOS = 1, 3
-CUT = re.compile(
+TOKEN = re.compile(
     r"\w+(?=n['’]t\b)|n['’]t\b|['’](?:s|re|ve|ll|d|m)\b"  # do n't, it 's
     r"|https?://\S+|[\w.+-]+@[\w.-]+\w"
     r"|\d+(?:[.,:/]\d+)+|(?:[A-Za-z]\.){2,}|(?-i:Mr|Mrs|Ms|Dr|St|[A-HJ-Z])\.(?=\s+\w)"  # 3.50, U.S.
     r"|\w+|\.{2,}|-{2,}|[^\w\s]",
     re.IGNORECASE,
 )
-LEAST = 2  # times a word must have been seen in training to be known
+MIN_COUNT = 2  # occurrences in training that make a word known
 
 
 class Sentence(NamedTuple):
-    """Words, the number of each one's tag, the sentence as it was written, and its document."""
+    """One tagged sentence.
+
+    words: as the treebank tokenizes them.
+    tags: the index of each word's tag in `TAGS`.
+    text: the sentence as written.
+    document: the number of its document.
+    """
 
     words: list[str]
     tags: list[int]
@@ -57,38 +64,40 @@ class Sentence(NamedTuple):
 def load(folder: Path | None = None, seed: int = 0) -> Splits:
     parts = sentences(folder)
     lower = {name: [[w.lower() for w in s.words] for s in part] for name, part in parts.items()}
-    vocabulary = word_vocabulary(lower["train"], least=LEAST)
-    number = vocabulary.numbers.get
+    vocabulary = word_vocabulary(lower["train"], min_count=MIN_COUNT)
+    token_id = vocabulary.token_to_id.get
     longest = max(len(s.words) for part in parts.values() for s in part)
 
     def split(name: str) -> Split:
-        x: Tensor = padded([[number(w, UNKNOWN) for w in row] for row in lower[name]], longest)
-        return Split(x, padded([s.tags for s in parts[name]], longest))
+        x: Tensor = pad_sequences(
+            [[token_id(w, UNKNOWN) for w in row] for row in lower[name]], longest
+        )
+        return Split(x, pad_sequences([s.tags for s in parts[name]], longest))
 
     return Splits(split("train"), split("validation"), split("test"), TAGS)
 
 
-def cut(text: str) -> list[str]:
-    """A sentence in words as the set cuts them, mostly: don't is do n't."""
-    return CUT.findall(text)
+def tokenize(text: str) -> list[str]:
+    """The words of a sentence, close to the treebank's tokenization: don't is do n't."""
+    return TOKEN.findall(text)
 
 
 def sentences(folder: Path | None = None) -> dict[str, list[Sentence]]:
-    """The sentences of each part, in their order."""
+    """The sentences of each split, in their published order."""
     return {name: read(path_of(part, folder)) for name, part in PARTS.items()}
 
 
 def path_of(part: str, folder: Path | None) -> Path:
-    """The file as it is published, or packed by gzip."""
+    """The published file, or a gzipped copy of it in the data folder."""
     name = f"en_ewt-ud-{part}.conllu"
-    packed = cache.folder(folder) / "ud_english_ewt" / f"{name}.gz"
-    if packed.is_file():
-        return packed
+    gzipped = cache.folder(folder) / "ud_english_ewt" / f"{name}.gz"
+    if gzipped.is_file():
+        return gzipped
     return cache.fetch(f"ud_english_ewt/{name}", ABOUT.source + name, None, folder)
 
 
 def read(path: Path) -> list[Sentence]:
-    """CoNLL-U: a word a line, ten columns, an empty line behind every sentence."""
+    """CoNLL-U: one word per line in ten columns, a blank line after every sentence."""
     try:
         content = path.read_bytes()
         text = (gzip.decompress(content) if path.suffix == ".gz" else content).decode()
@@ -103,14 +112,16 @@ def read(path: Path) -> list[Sentence]:
 
 
 def sentence(lines: Sequence[str], document: int) -> Sentence:
-    """The words 1, 2, …; ranges such as 1-2 (don't) and empty words such as 8.1 are left out."""
+    """The words 1, 2, …; ranges such as 1-2 (don't) and empty words such as 8.1 are skipped."""
     rows = [line.split("\t") for line in lines if not line.startswith("#")]
     if not all(len(row) == COLUMNS for row in rows):
         raise ValueError(f"expected {COLUMNS} columns, got {lines[-1]!r}")
     words = [row for row in rows if row[0].isdecimal()]
-    strange = {row[UPOS] for row in words} - {*TAGS[1:]}
-    if strange or not words:
-        raise ValueError(f"expected words with universal tags, got {', '.join(strange) or 'none'}")
+    unknown_tags = {row[UPOS] for row in words} - {*TAGS[1:]}
+    if unknown_tags or not words:
+        raise ValueError(
+            f"expected words with universal tags, got {', '.join(unknown_tags) or 'none'}"
+        )
     forms = [row[FORM] for row in words]
     text = next((line[9:] for line in lines if line.startswith("# text = ")), " ".join(forms))
     return Sentence(forms, [TAGS.index(row[UPOS]) for row in words], text, document)

@@ -1,8 +1,7 @@
-"""Fashion-MNIST: 70,000 pictures of clothing.
+"""Fashion-MNIST: 70,000 images of clothing.
 
-Gray images of 28×28 in [0, 1], the article bright on dark; a harder MNIST of the same shape. The
-official 10,000 test pictures are the test split; the seed draws the validation split out of the
-60,000 others.
+Gray images of 28×28 in [0, 1] on a dark background; a harder MNIST of the same shape. The official
+10,000 test images are the test split; the seed draws the validation split from the 60,000 others.
 """
 
 from pathlib import Path
@@ -35,9 +34,10 @@ CLASSES = (
     "bag",
     "ankle boot",
 )
-MARGIN = 0.0  # its authors trimmed every article to its outline
+MARGIN = 0.0  # its authors cropped every article to its outline
 
 
 def load(folder: Path | None = None, seed: int = 0, validation: int = 5_000) -> Splits:
+    """validation: size of the validation split."""
     paths = fetch_idx("fashion_mnist", ABOUT.source, CHECKSUMS, folder)
     return idx_splits(paths, CLASSES, validation, seed, MARGIN)

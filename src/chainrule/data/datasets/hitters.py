@@ -1,6 +1,6 @@
 """Hitters: salaries of 263 baseball players (in thousands of dollars, 1987).
 
-The 59 players without a salary are left out. The test split is the third that the book's lab holds
+The 59 players without a salary are dropped. The test split is the third that the book's lab holds
 out; the seed draws 35 players for validation.
 """
 
@@ -8,13 +8,13 @@ from pathlib import Path
 
 from chainrule.data.readers.columns import is_missing
 from chainrule.data.readers.islp import about, islp_table
-from chainrule.data.readers.table import Plan, table
+from chainrule.data.readers.table import TableOptions, table
 from chainrule.data.splits import Splits
 
 ABOUT = about(
     "regression",
     "Hitters",
-    "x (n, 22): 16 standardized numbers, 3 one-hot words; y salary; 140 / 35 / 88",
+    "x (n, 22): 16 standardized numbers, 3 one-hot categories; y salary; 140 / 35 / 88",
 )
 CHECKSUM = "ebf7b9dff89366b0544fea09c0ac2df9abdbf5b4ce8d96651316c2c12793d952"
 COLUMNS = (
@@ -29,12 +29,12 @@ def load(folder: Path | None = None, seed: int = 0) -> Splits:
     columns = islp_table("Hitters", CHECKSUM, 322, tuple(COLUMNS.split()), folder)
     salaries = columns["Salary"]
     known = [row for row, salary in enumerate(salaries) if not is_missing(salary)]
-    tested = set(train_test_split(known, test_size=1 / 3, random_state=1)[1])
+    test_rows = set(train_test_split(known, test_size=1 / 3, random_state=1)[1])
     return table(
         columns,
         target="Salary",
         seed=seed,
         validation_fraction=35 / 263,
         task="regression",
-        plan=Plan(test_rows=[row in tested for row in range(len(salaries))]),
+        options=TableOptions(test_rows=[row in test_rows for row in range(len(salaries))]),
     )

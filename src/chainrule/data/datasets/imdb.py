@@ -1,10 +1,10 @@
-"""IMDB: 50,000 film reviews, praise or not.
+"""IMDB: 50,000 film reviews, positive or negative.
 
-The 10,000 most frequent words of the training reviews are known. `load` gives the last 400 words of
-a review in their order; `bags` gives the set of its words, which is a row of a sparse 0/1 table.
-The official 25,000 test reviews are the test split; the seed draws 5,000 for validation out of the
-25,000 others. Read from the official archive, or from train.jsonl.gz and test.jsonl.gz with one
-object {"text", "label"} a line; reviews are sorted by their text, so both give the same rows.
+The vocabulary holds the 10,000 most frequent words of the training reviews. `load` returns the last
+400 words of each review in order; `bags` returns the set of its words. The official 25,000 test
+reviews are the test split; the seed draws 5,000 for validation from the 25,000 others. Read from
+the official archive, or from train.jsonl.gz and test.jsonl.gz with one object {"text", "label"} per
+line; reviews are sorted by text, so both give the same rows.
 """
 
 import gzip
@@ -20,9 +20,9 @@ import torch
 from torch import Tensor
 
 from chainrule.data import cache
-from chainrule.data.splits import About, Split, Splits, draw
+from chainrule.data.splits import About, Split, Splits, stratified_indices
 from chainrule.data.text.encoders import BagEncoder, TokenEncoder
-from chainrule.data.text.vocabulary import SPECIAL, UNKNOWN, Vocabulary, words
+from chainrule.data.text.vocabulary import SPECIAL, UNKNOWN, Vocabulary, tokenize
 
 ABOUT = About(
     task="classification",
@@ -37,47 +37,54 @@ ARCHIVE = "imdb/aclImdb_v1.tar.gz"
 CLASSES = ("negative", "positive")
 REVIEWS = 25_000  # in each part
 WORDS = 10_000
-LONGEST = 40  # characters of a word that is kept apart from others
+MAX_WORD = 40  # characters; longer words are cut
 
 Review = tuple[str, int]
 
 
 class Texts(NamedTuple):
-    """The reviews of one part: word numbers one after another, where each review ends, labels."""
+    """The reviews of one part.
 
-    numbers: np.ndarray
+    ids: the word ids of all reviews, one after another.
+    ends: where each review ends.
+    labels: the class of each review.
+    """
+
+    ids: np.ndarray
     ends: np.ndarray
     labels: Tensor
 
     def rows(self) -> list[np.ndarray]:
-        return np.split(self.numbers, self.ends[:-1])
+        return np.split(self.ids, self.ends[:-1])
 
 
-def load(folder: Path | None = None, seed: int = 0, length: int = 400) -> Splits:
+def load(folder: Path | None = None, seed: int = 0, max_length: int = 400) -> Splits:
+    """max_length: words per review; longer reviews lose their beginning."""
     vocabulary, train, test = read(folder)
 
     def tokens(texts: Texts) -> Tensor:
-        return table([row[-length:] for row in texts.rows()], length)
+        return padded([row[-max_length:] for row in texts.rows()], max_length)
 
-    return splits(tokens(train), tokens(test), train, test, seed, TokenEncoder(vocabulary, length))
+    encoder = TokenEncoder(vocabulary, max_length)
+    return splits(tokens(train), tokens(test), train, test, seed, encoder)
 
 
 def bags(folder: Path | None = None, seed: int = 0) -> Splits:
-    """The known words of each review once, in ascending order, filled up with 0."""
+    """The ids of the known words of each review, in ascending order and padded with 0."""
     vocabulary, train, test = read(folder)
     rows = [
         [found[found != UNKNOWN] for found in map(np.unique, texts.rows())]
         for texts in (train, test)
     ]
     length = max(len(row) for part in rows for row in part)
-    x, x_test = (table(part, length) for part in rows)
+    x, x_test = (padded(part, length) for part in rows)
     return splits(x, x_test, train, test, seed, BagEncoder(vocabulary, length))
 
 
 def splits(
     x: Tensor, x_test: Tensor, train: Texts, test: Texts, seed: int, encoder: object
 ) -> Splits:
-    rest, held = draw(train.labels, REVIEWS // 5, seed)
+    rest, held = stratified_indices(train.labels, REVIEWS // 5, seed)
     return Splits(
         Split(x[rest], train.labels[rest]),
         Split(x[held], train.labels[held]),
@@ -87,8 +94,8 @@ def splits(
     )
 
 
-def table(rows: list[np.ndarray], length: int) -> Tensor:
-    """Rows filled up with 0; int32, half the memory of torch's usual whole numbers."""
+def padded(rows: list[np.ndarray], length: int) -> Tensor:
+    """Rows padded with 0, as int32 to halve the memory."""
     filled = np.zeros((len(rows), length), np.int32)
     for number, row in enumerate(rows):
         filled[number, : len(row)] = row
@@ -96,29 +103,31 @@ def table(rows: list[np.ndarray], length: int) -> Tensor:
 
 
 def read(folder: Path | None) -> tuple[Vocabulary, Texts, Texts]:
-    """The vocabulary of the training reviews, and both parts in its numbers."""
+    """The vocabulary of the training reviews, and both parts as its ids."""
     train, test = paths(folder)
     train_words = cache.decoded(train, words_of_train)
     vocabulary = Vocabulary((*SPECIAL, *train_words[:WORDS].tolist()))
     test_words = cache.decoded(test, words_of_test)
     return (
         vocabulary,
-        in_numbers(cache.decoded(train, tokens_of_train), train_words, vocabulary),
-        in_numbers(cache.decoded(test, tokens_of_test), test_words, vocabulary),
+        to_ids(cache.decoded(train, tokens_of_train), train_words, vocabulary),
+        to_ids(cache.decoded(test, tokens_of_test), test_words, vocabulary),
     )
 
 
-def in_numbers(tokens: np.ndarray, known: np.ndarray, vocabulary: Vocabulary) -> Texts:
-    """Ranks among a part's own words as numbers of the vocabulary."""
-    number = np.array([vocabulary.numbers.get(word, UNKNOWN) for word in known.tolist()], np.int32)
+def to_ids(tokens: np.ndarray, known: np.ndarray, vocabulary: Vocabulary) -> Texts:
+    """Ranks among a part's own words as ids of the vocabulary."""
+    word_id = np.array(
+        [vocabulary.token_to_id.get(word, UNKNOWN) for word in known.tolist()], np.int32
+    )
     ends = np.flatnonzero(tokens < 0)
     labels = torch.from_numpy(-tokens[ends].astype(np.int64) - 1)
     places = ends - np.arange(len(ends))
-    return Texts(number[tokens[tokens >= 0]], places, labels)
+    return Texts(word_id[tokens[tokens >= 0]], places, labels)
 
 
 def paths(folder: Path | None) -> tuple[Path, Path]:
-    """The two files, or twice the archive."""
+    """The files of both parts; the archive holds both."""
     lines = tuple(cache.folder(folder) / "imdb" / f"{part}.jsonl.gz" for part in ("train", "test"))
     if all(path.is_file() for path in lines):
         return lines[0], lines[1]
@@ -127,44 +136,44 @@ def paths(folder: Path | None) -> tuple[Path, Path]:
 
 
 def words_of_train(path: Path) -> np.ndarray:
-    return ranked(path, "train")
+    return words_by_frequency(path, "train")
 
 
 def words_of_test(path: Path) -> np.ndarray:
-    return ranked(path, "test")
+    return words_by_frequency(path, "test")
 
 
 def tokens_of_train(path: Path) -> np.ndarray:
-    return ranks(path, "train")
+    return word_ranks(path, "train")
 
 
 def tokens_of_test(path: Path) -> np.ndarray:
-    return ranks(path, "test")
+    return word_ranks(path, "test")
 
 
-def ranked(path: Path, part: str) -> np.ndarray:
-    """All words of a part, the most frequent first, equally frequent ones by alphabet."""
+def words_by_frequency(path: Path, part: str) -> np.ndarray:
+    """All words of a part, the most frequent first, ties in alphabetical order."""
     counts = Counter(word for text, _ in reviews(path, part) for word in tokenized(text))
     return np.array(sorted(counts, key=lambda word: (-counts[word], word)))
 
 
-def ranks(path: Path, part: str) -> np.ndarray:
-    """The rank of every word, review after review; after each, -1 - its label."""
+def word_ranks(path: Path, part: str) -> np.ndarray:
+    """The rank of every word, review after review, each followed by -1 - its label."""
     known = cache.decoded(path, words_of_train if part == "train" else words_of_test)
-    number = {word: rank for rank, word in enumerate(known.tolist())}
+    rank_of = {word: rank for rank, word in enumerate(known.tolist())}
     flat: list[int] = []
     for text, label in reviews(path, part):
-        flat.extend(number[word] for word in tokenized(text))
+        flat.extend(rank_of[word] for word in tokenized(text))
         flat.append(-1 - label)
     return np.array(flat, np.int32)
 
 
 def tokenized(text: str) -> list[str]:
-    return [word[:LONGEST] for word in words(text.replace("<br />", " "))]
+    return [word[:MAX_WORD] for word in tokenize(text.replace("<br />", " "))]
 
 
 def reviews(path: Path, part: str) -> list[Review]:
-    """The texts of a part with their labels, in the order of the texts."""
+    """The texts of a part with their labels, sorted by text."""
     try:
         found = sorted(from_archive(path, part) if ".tar" in path.name else from_lines(path))
     except (OSError, EOFError, ValueError, KeyError, zlib.error, tarfile.TarError) as error:
@@ -180,7 +189,7 @@ def from_lines(path: Path) -> list[Review]:
 
 
 def from_archive(path: Path, part: str) -> list[Review]:
-    """aclImdb/PART/neg/*.txt and …/pos/*.txt; nothing is unpacked."""
+    """aclImdb/PART/neg/*.txt and …/pos/*.txt, read without unpacking the archive."""
     label = {f"aclImdb/{part}/neg": 0, f"aclImdb/{part}/pos": 1}
     found = []
     with tarfile.open(path, "r:gz") as archive:

@@ -1,9 +1,8 @@
-"""Karate club: who met whom among 34 members before the club fell apart.
+"""Karate club: 34 members, classified by the club they joined after a split.
 
-Members are nodes, friendships edges. The class is the club that a member joined after the split, as
-Zachary saw it. Only the two leaders have a label in training: Mr. Hi, member 0, and the officer,
-member 33. The features are one unit per member. Of the 32 others 22 are for the test, always the
-same; the seed draws 8 of the last 10 for validation.
+Members are nodes, friendships edges. The features are one-hot, one per member. Only the two leaders
+are labeled for training: Mr. Hi, member 0, and the officer, member 33. Of the 32 others a fixed 22
+are the test split; the seed draws 8 of the remaining 10 for validation.
 """
 
 from pathlib import Path
@@ -11,8 +10,8 @@ from pathlib import Path
 import networkx
 import torch
 
-from chainrule.data.graph_splits import GraphSplits, split
-from chainrule.data.splits import TEST_SEED, About, draw
+from chainrule.data.graph_splits import GraphSplits, graph_splits
+from chainrule.data.splits import TEST_SEED, About, stratified_indices
 from chainrule.graphs import from_networkx
 
 ABOUT = About(
@@ -24,15 +23,15 @@ ABOUT = About(
 )
 CLASSES = ("Mr. Hi", "Officer")
 LEADERS = (0, 33)
-TESTED, VALIDATED = 22, 8
+TEST, VALIDATION = 22, 8
 
 
 def load(folder: Path | None = None, seed: int = 0) -> GraphSplits:
     club = networkx.karate_club_graph()
     labels = torch.tensor([CLASSES.index(club.nodes[member]["club"]) for member in club])
     members = torch.tensor([member for member in club if member not in LEADERS])
-    rest, tested = draw(labels[members], TESTED, TEST_SEED)
-    _, validated = draw(labels[members[rest]], VALIDATED, seed)
-    parts = (torch.tensor(LEADERS), members[rest[validated]], members[tested])
+    rest, test = stratified_indices(labels[members], TEST, TEST_SEED)
+    _, validation = stratified_indices(labels[members[rest]], VALIDATION, seed)
+    parts = (torch.tensor(LEADERS), members[rest[validation]], members[test])
     graph = from_networkx(club, torch.eye(len(club)))
-    return split(graph, labels, parts, CLASSES)
+    return graph_splits(graph, labels, parts, CLASSES)

@@ -1,7 +1,7 @@
 """MNIST: 70,000 handwritten digits.
 
-Gray images of 28×28 in [0, 1], ink bright on dark. The official 10,000 test digits are the test
-split; the seed draws the validation split out of the 60,000 others.
+Gray images of 28×28 in [0, 1], bright ink on a dark background. The official 10,000 test digits
+are the test split; the seed draws the validation split from the 60,000 others.
 """
 
 from pathlib import Path
@@ -27,5 +27,6 @@ MARGIN = 4 / 28  # the longer side of every digit is 20 pixels
 
 
 def load(folder: Path | None = None, seed: int = 0, validation: int = 5_000) -> Splits:
+    """validation: size of the validation split."""
     paths = fetch_idx("mnist", ABOUT.source, CHECKSUMS, folder)
     return idx_splits(paths, CLASSES, validation, seed, MARGIN)

@@ -1,10 +1,10 @@
-"""ModelNet10: 4,899 pieces of furniture as clouds of points.
+"""ModelNet10: 4,899 pieces of furniture as point clouds.
 
-A cloud has 1,024 points in the cube [-1, 1]³, the third axis pointing up. Read from the official
-archive of meshes, points are drawn on the faces, uniform by area, with normals where asked for.
-Where there is the file of voxels instead (occupancy of 30³ cells, of which an object fills 24³),
-they are the middles of filled cells that have an empty neighbor; 8 empty grids are left out. The
-authors' 908 test shapes are the test split; the seed draws the validation split out of the others.
+A cloud has 1,024 points in the cube [-1, 1]³, the third axis pointing up. From the official archive
+of meshes, points are sampled on the faces, uniformly by area, with normals on request. If the data
+folder has the file of voxels instead (occupancy of 30³ cells, of which an object fills 24³), points
+are the centers of filled cells with an empty neighbor, and 8 empty grids are dropped. The authors'
+908 test shapes are the test split; the seed draws the validation split from the others.
 """
 
 import zipfile
@@ -16,8 +16,8 @@ import torch
 from jaxtyping import Bool, Float, Shaped, UInt8
 
 from chainrule.data import cache
-from chainrule.data.readers.point_encoders import PointEncoder, mesh_points, repeated
-from chainrule.data.splits import TEST_SEED, About, Split, Splits, draw
+from chainrule.data.readers.point_encoders import PointEncoder, mesh_points, resample
+from chainrule.data.splits import TEST_SEED, About, Split, Splits, stratified_indices
 from chainrule.errors import InputError
 
 ABOUT = About(
@@ -31,7 +31,7 @@ CHECKSUM = "sha256:9d8679435fc07d1d26f13009878db164a7aa8ea5e7ea3c8880e42794b7307
 ARCHIVE = "modelnet10/ModelNet10.zip"
 VOXELS = "modelnet10/modelnet10_voxel30.npz"
 SIZES = (3_991, 908)
-SIDE, CELLS = 30, 24  # cells of a grid, and of the longest side of an object in it
+SIDE, CELLS = 30, 24  # cells along a grid, and along the longest side of an object in it
 POINTS = 1_024
 CLASSES = (
     "bathtub",
@@ -50,10 +50,16 @@ CLASSES = (
 def load(
     folder: Path | None = None, seed: int = 0, validation: int = 400, normals: bool = False
 ) -> Splits:
+    """validation: size of the validation split.
+    normals: whether each point carries the normal of its face, as three more numbers.
+    """
     from_voxels = cache.folder(folder) / VOXELS
     if from_voxels.is_file() and not (cache.folder(folder) / ARCHIVE).is_file():
         if normals:
-            raise InputError(f"{from_voxels} has no normals; put the archive of meshes beside it")
+            raise InputError(
+                f"{from_voxels} has no normals; put {ARCHIVE} into the data folder, or use "
+                "normals=False"
+            )
         rows = cache.decoded(from_voxels, read_voxels)
         x = (2 * rows[:, 2:].astype(np.float32) + 1 - SIDE) / CELLS
         x, cells = x.reshape(-1, POINTS, 3), CELLS
@@ -61,12 +67,12 @@ def load(
         rows = cache.decoded(cache.fetch(ARCHIVE, ABOUT.source, CHECKSUM, folder), read_archive)
         x = rows[:, 2:].reshape(-1, POINTS, 6)[..., : 6 if normals else 3]
         cells = 0
-    tested = rows[:, 1] == 1
+    is_test = rows[:, 1] == 1
     x, y = np.ascontiguousarray(x, np.float32), rows[:, 0].astype(np.int64)
     train, test = (
-        Split(torch.from_numpy(x[part]), torch.from_numpy(y[part])) for part in (~tested, tested)
+        Split(torch.from_numpy(x[part]), torch.from_numpy(y[part])) for part in (~is_test, is_test)
     )
-    rest, held = draw(train.y, validation, seed)
+    rest, held = stratified_indices(train.y, validation, seed)
     return Splits(
         Split(train.x[rest], train.y[rest]),
         Split(train.x[held], train.y[held]),
@@ -77,18 +83,18 @@ def load(
 
 
 def read_voxels(path: Path) -> UInt8[np.ndarray, "shapes columns"]:
-    """Per shape: label, 1 for a test shape, then the cells (three numbers each) of its surface."""
+    """Per shape: label, 1 for a test shape, then the three indices of each surface cell."""
     parts = []
     try:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
-            for tested, name in enumerate(("train", "test")):
+            for test, name in enumerate(("train", "test")):
                 grids, y = archive[f"X_{name}"].astype(bool), archive[f"y_{name}"]
-                if grids.shape != (SIZES[tested], SIDE, SIDE, SIDE) or y.shape != grids.shape[:1]:
-                    raise cache.damaged(path, f"expected {SIZES[tested]} grids of {SIDE}³")
+                if grids.shape != (SIZES[test], SIDE, SIDE, SIDE) or y.shape != grids.shape[:1]:
+                    raise cache.damaged(path, f"expected {SIZES[test]} grids of {SIDE}³")
                 if y.min() < 0 or y.max() >= len(CLASSES):
                     raise cache.damaged(path, "expected labels from 0 to 9")
                 filled = grids.any((1, 2, 3))
-                parts.append(surfaces(grids[filled], y[filled], tested))
+                parts.append(surfaces(grids[filled], y[filled], test))
     except InputError:
         raise
     except Exception as error:  # a broken zip archive fails in many ways
@@ -97,20 +103,20 @@ def read_voxels(path: Path) -> UInt8[np.ndarray, "shapes columns"]:
 
 
 def surfaces(
-    grids: Bool[np.ndarray, "n side side side"], y: Shaped[np.ndarray, " n"], tested: int
+    grids: Bool[np.ndarray, "n side side side"], y: Shaped[np.ndarray, " n"], test: int
 ) -> UInt8[np.ndarray, "n columns"]:
-    """The rows of these grids; cells are drawn from one fixed seed."""
-    generator = np.random.default_rng([TEST_SEED, tested])
+    """The rows of these grids; surface cells are sampled with a fixed seed."""
+    generator = np.random.default_rng([TEST_SEED, test])
     rows = np.empty((len(grids), 2 + 3 * POINTS), np.uint8)
-    rows[:, 0], rows[:, 1] = y, tested
+    rows[:, 0], rows[:, 1] = y, test
     for row, shown in zip(rows, surface(grids), strict=True):
         cells = np.argwhere(shown).astype(np.uint8)
-        row[2:] = repeated(cells, POINTS, generator).ravel()
+        row[2:] = resample(cells, POINTS, generator).ravel()
     return rows
 
 
 def surface(grids: Bool[np.ndarray, "n a b c"]) -> Bool[np.ndarray, "n a b c"]:
-    """Filled cells with an empty one at one of their six sides."""
+    """Filled cells with an empty cell at one of their six sides."""
     inner = grids.copy()
     around = np.pad(grids, ((0, 0), (1, 1), (1, 1), (1, 1)))
     for axis in (1, 2, 3):
@@ -120,18 +126,17 @@ def surface(grids: Bool[np.ndarray, "n a b c"]) -> Bool[np.ndarray, "n a b c"]:
 
 
 def read_archive(path: Path) -> Float[np.ndarray, "shapes columns"]:
-    """Per mesh: label, 1 for a test shape, then place and normal of every point.
+    """Per mesh: label, 1 for a test shape, then position and normal of every point.
 
-    Nothing is unpacked to disk, and files that are not CLASS/train/*.off or CLASS/test/*.off are
-    not looked at.
+    Only CLASS/train/*.off and CLASS/test/*.off are read, and nothing is unpacked to disk.
     """
     rows: list[list[float]] = []
     try:
         with zipfile.ZipFile(path) as archive:
-            for tested, label, name in meshes(archive.namelist()):
+            for test, label, name in meshes(archive.namelist()):
                 text = archive.read(name).decode("utf-8")
                 generator = np.random.default_rng([TEST_SEED, len(rows)])
-                rows.append([label, tested, *mesh_points(text, POINTS, generator).ravel()])
+                rows.append([label, test, *mesh_points(text, POINTS, generator).ravel()])
     except (zipfile.BadZipFile, OSError, EOFError, zlib.error, ValueError) as error:
         raise cache.damaged(path, str(error)) from error
     found = np.array(rows, np.float32)

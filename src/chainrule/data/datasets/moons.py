@@ -1,6 +1,6 @@
-"""Two interleaving half circles: the smallest problem a straight line cannot solve.
+"""Two interleaving half circles: a small problem that no straight line solves.
 
-The points are drawn once for all; the seed draws the validation split.
+The points never change; the seed draws the validation split.
 """
 
 from pathlib import Path
@@ -13,15 +13,18 @@ from chainrule.data.toys import SAMPLE_SEED, about, check, toy_splits
 ABOUT = about("scikit-learn, sklearn.datasets.make_moons")
 
 
-def sample(number: int, noise: float, seed: int) -> Split:
+def sample(num_samples: int, noise: float, seed: int) -> Split:
     from sklearn.datasets import make_moons
 
-    check(number, noise)
-    x, y = make_moons(number, noise=noise, random_state=seed)
+    check(num_samples, noise)
+    x, y = make_moons(num_samples, noise=noise, random_state=seed)
     return Split(torch.from_numpy(x).float(), torch.from_numpy(y))
 
 
 def load(
-    folder: Path | None = None, seed: int = 0, number: int = 1_000, noise: float = 0.1
+    folder: Path | None = None, seed: int = 0, num_samples: int = 1_000, noise: float = 0.1
 ) -> Splits:
-    return toy_splits(sample(number, noise, SAMPLE_SEED), ("upper", "lower"), seed)
+    """num_samples: points in all three splits.
+    noise: standard deviation of the noise on each coordinate.
+    """
+    return toy_splits(sample(num_samples, noise, SAMPLE_SEED), ("upper", "lower"), seed)

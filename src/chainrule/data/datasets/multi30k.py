@@ -1,9 +1,9 @@
-"""Multi30k: captions of photographs in German and in English, to be translated.
+"""Multi30k: translation of image captions from German to English.
 
-29,000 pairs of sentences to learn from, 1,014 for validation and the 1,000 of test_2016_flickr, all
-lower-cased and cut into words and marks; words seen once are unknown. x holds the German words, y
-the English ones between the marks of begin and end. The split is the publishers'; the seed has
-nothing to draw.
+All sentences are lower-cased and tokenized; words that occur once in training are unknown. x holds
+the German words, y the English words between begin and end tokens. The split is the published one:
+29,000 training and 1,014 validation pairs, and the 1,000 of test_2016_flickr; the seed has no
+effect.
 """
 
 import gzip
@@ -21,9 +21,9 @@ from chainrule.data.text.vocabulary import (
     END,
     UNKNOWN,
     Vocabulary,
-    padded,
+    pad_sequences,
+    tokenize,
     word_vocabulary,
-    words,
 )
 
 ABOUT = About(
@@ -38,22 +38,25 @@ ABOUT = About(
 
 @dataclass(frozen=True, repr=False)
 class Captions(Splits):
-    """The splits with what was published in English, which translations are compared with."""
+    """Splits with the published English sentences, the references of translation metrics.
+
+    references: the English sentences of each split, keyed "train", "validation" and "test".
+    """
 
     references: dict[str, list[str]] = field(default_factory=dict)
 
 
 PARTS = {"train": 29_000, "val": 1_014, "test_2016_flickr": 1_000}
-LEAST = 2  # times a word must have been seen in training to be known
+MIN_COUNT = 2  # occurrences in training that make a word known
 
 
 def load(folder: Path | None = None, seed: int = 0) -> Captions:
     german, english = sentences(folder, "de"), sentences(folder, "en")
     texts = [
-        [[words(line) for line in part] for part in side.values()] for side in (german, english)
+        [[tokenize(line) for line in part] for part in side.values()] for side in (german, english)
     ]
-    source, target = (word_vocabulary(side[0], least=LEAST) for side in texts)
-    x, y = rows(texts[0], source, marks=False), rows(texts[1], target, marks=True)
+    source, target = (word_vocabulary(side[0], min_count=MIN_COUNT) for side in texts)
+    x, y = rows(texts[0], source, delimiters=False), rows(texts[1], target, delimiters=True)
     train, validation, test = (Split(*pair) for pair in zip(x, y, strict=True))
     encoder = PairEncoder(source, target)
     references = dict(zip(("train", "validation", "test"), english.values(), strict=True))
@@ -61,7 +64,7 @@ def load(folder: Path | None = None, seed: int = 0) -> Captions:
 
 
 def sentences(folder: Path | None, language: str) -> dict[str, list[str]]:
-    """The lines of each part in one language, as they were published."""
+    """The published lines of each part in one language."""
     return {part: read(part, language, folder) for part in PARTS}
 
 
@@ -77,12 +80,13 @@ def read(part: str, language: str, folder: Path | None) -> list[str]:
     return lines
 
 
-def rows(texts: list[list[list[str]]], vocabulary: Vocabulary, marks: bool) -> list[Tensor]:
-    """Token numbers of every part, one row a sentence, all of one width."""
-    number = vocabulary.numbers.get
-    before, after = ([BEGIN], [END]) if marks else ([], [])
+def rows(texts: list[list[list[str]]], vocabulary: Vocabulary, delimiters: bool) -> list[Tensor]:
+    """Token ids of every part, one padded row per sentence."""
+    token_id = vocabulary.token_to_id.get
+    before, after = ([BEGIN], [END]) if delimiters else ([], [])
     found = [
-        [[*before, *(number(w, UNKNOWN) for w in text), *after] for text in part] for part in texts
+        [[*before, *(token_id(w, UNKNOWN) for w in text), *after] for text in part]
+        for part in texts
     ]
     longest = max(len(row) for part in found for row in part)
-    return [padded(part, longest) for part in found]
+    return [pad_sequences(part, longest) for part in found]

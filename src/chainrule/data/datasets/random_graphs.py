@@ -1,13 +1,13 @@
-"""Random graphs: which of four laws drew a small network, by its shape alone.
+"""Random graphs: which of four random graph models generated a small graph.
 
-    by chance       every pair is joined with the same probability       Erdős and Rényi (1959)
-    by fame         newcomers join nodes that have many neighbors       Barabási and Albert (1999)
-    small world     a ring of near neighbors, a few rewired             Watts and Strogatz (1998)
-    near in space   points in a square, joined if they are close         Gilbert (1961)
+    Erdős–Rényi         all sets of edges equally likely             Erdős and Rényi (1959)
+    Barabási–Albert     preferential attachment                      Barabási and Albert (1999)
+    Watts–Strogatz      a ring lattice with a few rewired edges      Watts and Strogatz (1998)
+    random geometric    edges between near points of a square        Gilbert (1961)
 
-1,200 graphs of 20 to 40 nodes with four neighbors on average, whatever the law: neither size nor
-number of edges tells it, and all nodes have the same feature. 800 graphs for training, 200 for
-validation, drawn by the seed, and 200 for the test.
+1,200 graphs of 20 to 40 nodes with four neighbors on average for every model, so neither size nor
+number of edges reveals the class, and all nodes have the same feature. 800 graphs are for training,
+200 for validation, drawn by the seed, and 200 for the test.
 """
 
 from pathlib import Path
@@ -16,8 +16,8 @@ import networkx
 import numpy as np
 import torch
 
-from chainrule.data.graph_splits import GraphSplits, split
-from chainrule.data.splits import TEST_SEED, About, draw
+from chainrule.data.graph_splits import GraphSplits, graph_splits
+from chainrule.data.splits import TEST_SEED, About, stratified_indices
 from chainrule.graphs import Graph, from_networkx, union
 
 ABOUT = About(
@@ -28,45 +28,45 @@ ABOUT = About(
     "Albert (1999)",
     shapes="x (n,) graph numbers; y 4 classes; 800 / 200 / 200; graphs of 20 to 40 nodes",
 )
-CLASSES = ("by chance", "by fame", "small world", "near in space")
-GRAPHS, VALIDATED, TESTED = 1200, 200, 200
+CLASSES = ("Erdős–Rényi", "Barabási–Albert", "Watts–Strogatz", "random geometric")
+GRAPHS, VALIDATION, TEST = 1200, 200, 200
 SMALLEST, LARGEST = 20, 40
-REWIRED = 0.2
+REWIRING = 0.2  # probability of each edge
 
 
 def load(folder: Path | None = None, seed: int = 0) -> GraphSplits:
     generator = np.random.default_rng(TEST_SEED)
     labels = torch.arange(GRAPHS) % len(CLASSES)
-    graphs = union([drawn(int(k), generator) for k in labels])
-    rest, tested = draw(labels, TESTED, TEST_SEED)
-    kept, validated = draw(labels[rest], VALIDATED, seed)
-    return split(graphs, labels, (rest[kept], rest[validated], tested), CLASSES)
+    graphs = union([random_graph(int(k), generator) for k in labels])
+    rest, test = stratified_indices(labels, TEST, TEST_SEED)
+    kept, validation = stratified_indices(labels[rest], VALIDATION, seed)
+    return graph_splits(graphs, labels, (rest[kept], rest[validation], test), CLASSES)
 
 
-def drawn(kind: int, generator: np.random.Generator) -> Graph:
-    """A graph of 2 n edges by the law of this number."""
+def random_graph(kind: int, generator: np.random.Generator) -> Graph:
+    """A graph with 2 n edges of the given class."""
     n = int(generator.integers(SMALLEST, LARGEST + 1))
     if kind == 0:
         found = networkx.gnm_random_graph(n, 2 * n, generator)
     elif kind == 1:
-        found = famous(n, generator)
+        found = barabasi_albert(n, generator)
     elif kind == 2:
-        found = networkx.watts_strogatz_graph(n, 4, REWIRED, generator)
+        found = networkx.watts_strogatz_graph(n, 4, REWIRING, generator)
     else:
-        found = near(n, 2 * n, generator)
+        found = random_geometric(n, 2 * n, generator)
     return from_networkx(found, torch.ones(n, 1))
 
 
-def famous(n: int, generator: np.random.Generator) -> "networkx.Graph":
-    """Two edges from every newcomer, and the four that are missing then by chance."""
+def barabasi_albert(n: int, generator: np.random.Generator) -> "networkx.Graph":
+    """Two edges per new node, and random ones until there are 2 n."""
     found = networkx.barabasi_albert_graph(n, 2, generator)
     while found.number_of_edges() < 2 * n:
         found.add_edge(*generator.choice(n, 2, replace=False).tolist())
     return found
 
 
-def near(n: int, edges: int, generator: np.random.Generator) -> "networkx.Graph":
-    """The closest pairs of n points in a square."""
+def random_geometric(n: int, edges: int, generator: np.random.Generator) -> "networkx.Graph":
+    """n random points of a square; the closest pairs are edges."""
     points = generator.random((n, 2))
     first, second = np.triu_indices(n, 1)
     distance = np.square(points[first] - points[second]).sum(1)

@@ -1,7 +1,7 @@
 """Spam: 4,601 e-mails as frequencies of words and characters.
 
-57 features, taken through log(x + 0.1) as in ESL 9.1.2 and standardized. The authors' 1,536 test
-e-mails are the test split; the seed draws 230 e-mails for validation out of the 3,065 others.
+57 features, transformed by log(x + 0.1) as in ESL 9.1.2 and standardized. The authors' 1,536 test
+e-mails are the test split; the seed draws 230 e-mails for validation from the 3,065 others.
 """
 
 from pathlib import Path
@@ -9,7 +9,7 @@ from pathlib import Path
 from chainrule.data import cache
 from chainrule.data.readers.columns import Columns
 from chainrule.data.readers.islp import read_checked
-from chainrule.data.readers.table import Plan, table
+from chainrule.data.readers.table import TableOptions, table
 from chainrule.data.splits import About, Splits
 
 ABOUT = About(
@@ -19,7 +19,7 @@ ABOUT = About(
     citation="Hopkins, Reeber, Forman and Suermondt (1999), Spambase, UCI",
     shapes="x (n, 57) standardized; y email, spam; 2,835 / 230 / 1,536",
 )
-ROWS, TESTED = 4_601, 1_536
+ROWS, TEST_ROWS = 4_601, 1_536
 WORDS = (
     "make address all 3d our over remove internet order mail receive will people report addresses "
     "free business email you credit your font 000 money hp hpl george 650 lab labs telnet 857 data "
@@ -35,14 +35,14 @@ FEATURES = (
 def load(folder: Path | None = None, seed: int = 0) -> Splits:
     whole = cache.folder(folder) / "spam/Spam.txt"
     columns = from_table(whole) if whole.is_file() else from_text(folder)
-    tested = [flag == "1" for flag in columns.pop("test")]
+    test_rows = [flag == "1" for flag in columns.pop("test")]
     columns["spam"] = ["spam" if float(flag) else "email" for flag in columns["spam"]]
     return table(
         columns,
         target="spam",
         seed=seed,
         validation_fraction=0.05,
-        plan=Plan(tested, dict.fromkeys(FEATURES, 0.1)),
+        options=TableOptions(test_rows, dict.fromkeys(FEATURES, 0.1)),
     )
 
 
@@ -68,8 +68,8 @@ def from_text(folder: Path | None) -> Columns:
 
 def checked(path: Path, columns: Columns) -> Columns:
     flags = columns["test"]
-    if len(flags) != ROWS or set(flags) != {"0", "1"} or flags.count("1") != TESTED:
-        raise cache.damaged(path, f"expected {ROWS} split flags 0 or 1, of which {TESTED} are 1")
+    if len(flags) != ROWS or set(flags) != {"0", "1"} or flags.count("1") != TEST_ROWS:
+        raise cache.damaged(path, f"expected {ROWS} split flags 0 or 1, of which {TEST_ROWS} are 1")
     if not set(columns["spam"]) <= {"0", "1"}:
         raise cache.damaged(path, "expected 0 or 1 in the column spam")
     return columns

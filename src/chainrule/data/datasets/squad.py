@@ -1,11 +1,11 @@
-"""SQuAD 1.1: questions on passages of Wikipedia, whose answers are parts of the passage.
+"""SQuAD 1.1: questions about passages of Wikipedia whose answers are spans of the passage.
 
 The official dev articles are the test split, and the seed draws a tenth of the training articles
-for validation. Where dev-v1.1.json alone lies in the data folder (or packed as .json.zip), its 48
-articles are split: 12 to test, of the others 4 for validation, drawn by the seed. No article is in
-two splits. x holds the words of the question, a mark, and the words of the passage, 400 in all; y
-the places in x of the first and the last word of the answer. Questions whose answer lies beyond are
-left out of x; `questions` has all of them, as they are.
+for validation. If the data folder has only dev-v1.1.json (or its .json.zip), its 48 articles are
+split: 12 for the test, and 4 of the others for validation, drawn by the seed. No article is in two
+splits. x holds the words of the question, a separator, and the words of the passage, 400 in all; y
+the positions in x of the first and last word of the answer. Questions whose answer lies beyond are
+dropped from x; `questions` returns all of them as text.
 """
 
 import json
@@ -20,7 +20,14 @@ import torch
 
 from chainrule.data import cache
 from chainrule.data.splits import TEST_SEED, About, Split, Splits
-from chainrule.data.text.vocabulary import BEGIN, UNKNOWN, WORD, Vocabulary, padded, word_vocabulary
+from chainrule.data.text.vocabulary import (
+    BEGIN,
+    UNKNOWN,
+    WORD,
+    Vocabulary,
+    pad_sequences,
+    word_vocabulary,
+)
 
 ABOUT = About(
     task="questions",
@@ -35,25 +42,24 @@ CHECKSUMS = {
     "train": "md5:981b29407e0affa3b1b156f72073b945",
     "dev": "md5:3e85deb501d4e538b6bc56f786231552",
 }
-WORDS = 10_000
+VOCAB_SIZE = 10_000  # words
 LENGTH = 400
-TESTED = 12  # of the dev articles, where there are no others
-HELD = 4  # of the rest, for validation
-SHARE = 10  # one in so many training articles, where there are some
+DEV_TEST, DEV_VALIDATION = 12, 4  # articles, where only the dev file exists
+VALIDATION_FRACTION = 10  # one in so many training articles
 PARTS = ("train", "validation", "test")
 
 Offsets = Sequence[tuple[int, int]]
 
 
 class Answer(NamedTuple):
-    """A part of the passage, and the place of its first character."""
+    """A span of the passage, and the index of its first character."""
 
     start: int
     text: str
 
 
 class Question(NamedTuple):
-    """What is asked of which passage of which article, and what people answered."""
+    """A question about a passage of an article, and the answers that annotators gave."""
 
     text: str
     passage: str
@@ -64,65 +70,67 @@ class Question(NamedTuple):
 def load(folder: Path | None = None, seed: int = 0) -> Splits:
     parts = questions(folder, seed)
     seen = (
-        [word for word, _ in cut(text)]
-        for question in parts["train"] + parts["validation"]  # the same ones for every seed
+        [word for word, _ in tokenize(text)]
+        for question in parts["train"] + parts["validation"]  # together the same for every seed
         for text in (question.text, question.passage)
     )
-    vocabulary = word_vocabulary(seen, most=WORDS)
+    vocabulary = word_vocabulary(seen, max_size=VOCAB_SIZE)
     train, validation, test = (split(parts[name], vocabulary) for name in PARTS)
     return Splits(train, validation, test)
 
 
 def split(asked: Sequence[Question], vocabulary: Vocabulary) -> Split:
-    """Questions whose answer is within reach."""
-    number = vocabulary.numbers.get
-    rows, places = [], []
+    """The questions whose answer lies within the first LENGTH words."""
+    token_id = vocabulary.token_to_id.get
+    rows, spans = [], []
     for question in asked:
-        before = [number(word, UNKNOWN) for word, _ in cut(question.text)]
-        words = cut(question.passage)
-        first, last = token_span([place for _, place in words], question.answers[0])
-        behind = len(before) + 1
-        if behind + last < LENGTH:
-            row = [*before, BEGIN, *(number(word, UNKNOWN) for word, _ in words)]
+        before = [token_id(word, UNKNOWN) for word, _ in tokenize(question.text)]
+        words = tokenize(question.passage)
+        first, last = token_span([span for _, span in words], question.answers[0])
+        start = len(before) + 1
+        if start + last < LENGTH:
+            row = [*before, BEGIN, *(token_id(word, UNKNOWN) for word, _ in words)]
             rows.append(row[:LENGTH])
-            places.append((behind + first, behind + last))
-    return Split(padded(rows, LENGTH), torch.tensor(places))
+            spans.append((start + first, start + last))
+    return Split(pad_sequences(rows, LENGTH), torch.tensor(spans))
 
 
-def cut(text: str) -> list[tuple[str, tuple[int, int]]]:
-    """Lower-case words and marks, each with where it begins and ends."""
+def tokenize(text: str) -> list[tuple[str, tuple[int, int]]]:
+    """Lower-case words and punctuation marks, each with its (start, end) in the text."""
     return [(found.group().lower(), found.span()) for found in WORD.finditer(text)]
 
 
 def token_span(offsets: Offsets, answer: Answer) -> tuple[int, int]:
-    """The first and the last token that share a character with the answer."""
+    """The first and last token that overlap the answer."""
     end = answer.start + len(answer.text)
     inside = [k for k, (a, b) in enumerate(offsets) if a < end and b > answer.start]
     return (inside[0], inside[-1]) if inside else (len(offsets), len(offsets))
 
 
 def questions(folder: Path | None = None, seed: int = 0) -> dict[str, list[Question]]:
-    """The questions of each part, article after article."""
-    paths = {part: local(part, folder) for part in CHECKSUMS}
+    """The questions of each split, article by article."""
+    paths = {part: local_file(part, folder) for part in CHECKSUMS}
     if paths["dev"] and not paths["train"]:
-        rest, test = drawn(read(paths["dev"]), TESTED, TEST_SEED)
-        train, validation = drawn(rest, HELD, seed)
+        rest, test = split_articles(read(paths["dev"]), DEV_TEST, TEST_SEED)
+        train, validation = split_articles(rest, DEV_VALIDATION, seed)
     else:
-        found = {part: path or fetched(part, folder) for part, path in paths.items()}
+        found = {part: path or fetch_file(part, folder) for part, path in paths.items()}
         articles, test = read(found["train"]), read(found["dev"])
-        train, validation = drawn(articles, max(1, len(articles) // SHARE), seed)
+        train, validation = split_articles(
+            articles, max(1, len(articles) // VALIDATION_FRACTION), seed
+        )
     parts = (train, validation, test)
     return {name: [*chain(*part.values())] for name, part in zip(PARTS, parts, strict=True)}
 
 
-def local(part: str, folder: Path | None) -> Path | None:
-    """The file of the data folder, plain or packed."""
+def local_file(part: str, folder: Path | None) -> Path | None:
+    """The file in the data folder, plain or zipped; None if there is none."""
     names = (f"squad/{part}-v1.1.json{suffix}" for suffix in ("", ".zip"))
     paths = (cache.folder(folder) / name for name in names)
     return next((path for path in paths if path.is_file()), None)
 
 
-def fetched(part: str, folder: Path | None) -> Path:
+def fetch_file(part: str, folder: Path | None) -> Path:
     name = f"{part}-v1.1.json"
     return cache.fetch(f"squad/{name}", ABOUT.source + name, CHECKSUMS[part], folder)
 
@@ -130,18 +138,18 @@ def fetched(part: str, folder: Path | None) -> Path:
 Articles = dict[str, list[Question]]
 
 
-def drawn(articles: Articles, number: int, seed: int) -> tuple[Articles, Articles]:
-    """(rest, held out): whole articles."""
+def split_articles(articles: Articles, number: int, seed: int) -> tuple[Articles, Articles]:
+    """(rest, held out), article by article."""
     names = list(articles)
     held = {*np.random.default_rng(seed).permutation(len(names))[:number].tolist()}
     parts: tuple[Articles, Articles] = ({}, {})
-    for place, name in enumerate(names):
-        parts[place in held][name] = articles[name]
+    for index, name in enumerate(names):
+        parts[index in held][name] = articles[name]
     return parts
 
 
 def read(path: Path) -> Articles:
-    """The questions of every article; an answer must stand where it is said to."""
+    """The questions of every article; an answer that is not at its stated position is refused."""
     try:
         if path.suffix == ".zip":
             with zipfile.ZipFile(path) as archive:
@@ -164,7 +172,7 @@ def question(asked: dict[str, Any], passage: str, article: str) -> Question:
     answers = tuple(Answer(found["answer_start"], found["text"]) for found in asked["answers"])
     for start, text in answers:
         if passage[start : start + len(text)] != text:
-            raise ValueError(f"the answer {text!r} does not stand at {start} of its passage")
+            raise ValueError(f"the answer {text!r} is not at position {start} of its passage")
     if not answers:
         raise ValueError(f"the question {asked['question']!r} has no answer")
     return Question(asked["question"], passage, answers, article)

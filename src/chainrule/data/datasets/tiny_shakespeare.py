@@ -1,8 +1,8 @@
-"""Tiny Shakespeare: a million characters of plays, the next one to be guessed.
+"""Tiny Shakespeare: a million characters of plays, for predicting the next character.
 
-One text of 1,115,394 characters, 65 different ones. The first 90 % are the training text, as
-everybody has it; of the last 10 %, on which others report, the first half is validation and the
-second is test. x is the text and y the same text one character later; the seed has nothing to draw.
+One text of 1,115,394 characters, 65 of them different. The first 90 % are the training text, as is
+usual; of the last 10 %, on which others report, the first half is validation and the second is the
+test split. x is the text and y the same text one character later; the seed has no effect.
 """
 
 from itertools import pairwise
@@ -33,9 +33,9 @@ def load(folder: Path | None = None, seed: int = 0) -> Splits:
     if len(content) != CHARACTERS or not content.isascii():
         raise cache.damaged(path, f"expected {CHARACTERS} characters of plain text")
     vocabulary = character_vocabulary(content.decode())
-    numbers = np.zeros(256, np.int64)
-    numbers[[ord(c) for c in vocabulary.tokens[2:]]] = np.arange(2, len(vocabulary))
-    text = torch.from_numpy(numbers[np.frombuffer(content, np.uint8)])
+    ids = np.zeros(256, np.int64)
+    ids[[ord(c) for c in vocabulary.tokens[2:]]] = np.arange(2, len(vocabulary))
+    text = torch.from_numpy(ids[np.frombuffer(content, np.uint8)])
     ends = (0, 9 * CHARACTERS // 10, 19 * CHARACTERS // 20, CHARACTERS)
     parts = [text[a:b] for a, b in pairwise(ends)]
     train, validation, test = (Split(part[:-1], part[1:]) for part in parts)

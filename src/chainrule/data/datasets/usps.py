@@ -1,8 +1,8 @@
-"""USPS zip codes: 9,298 digits cut from envelopes.
+"""USPS zip codes: 9,298 handwritten digits from envelopes.
 
-Gray images of 16×16, ink bright on dark, moved from the published [-1, 1] to [0, 1]. The authors'
-2,007 test digits are the test split; the seed draws the 1,000 validation digits out of the 7,291
-others.
+Gray images of 16×16, bright ink on a dark background, rescaled from the published [-1, 1] to
+[0, 1]. The authors' 2,007 test digits are the test split; the seed draws the validation split from
+the 7,291 others.
 """
 
 from pathlib import Path
@@ -25,6 +25,7 @@ SIZES = (7_291, 2_007)
 
 
 def load(folder: Path | None = None, seed: int = 0, validation: int = 1_000) -> Splits:
+    """validation: size of the validation split."""
     both = cache.folder(folder) / "usps_zip/zip.npy.npz"
     train, test = from_array(both) if both.is_file() else from_text(folder)
     train, held = hold_out(train.x, train.y, validation, seed)
@@ -33,18 +34,18 @@ def load(folder: Path | None = None, seed: int = 0, validation: int = 1_000) -> 
 
 
 def from_array(path: Path) -> tuple[Split, Split]:
-    """Both parts out of one array: digit, 256 pixels, and 1 for a test row."""
+    """Both parts from one array of rows: digit, 256 pixels, and 1 for a test row."""
     rows = cache.decoded(path, read_array)
-    tested = rows[:, 257:] == 1
-    if rows.shape[1] != 258 or tested.sum() != SIZES[1]:
+    is_test = rows[:, 257:] == 1
+    if rows.shape[1] != 258 or is_test.sum() != SIZES[1]:
         raise cache.damaged(path, "expected 258 columns, the last 1 in 2007 rows")
-    parts = rows[~tested[:, 0], :257], rows[tested[:, 0], :257]
+    parts = rows[~is_test[:, 0], :257], rows[is_test[:, 0], :257]
     train, test = (checked(path, part, size) for part, size in zip(parts, SIZES, strict=True))
     return train, test
 
 
 def from_text(folder: Path | None) -> tuple[Split, Split]:
-    """One file of text per part, as the authors publish them."""
+    """Both parts from the two text files that the authors publish."""
     names = ("zip.train.gz", "zip.test.gz")
     paths = [cache.fetch(f"usps_zip/{name}", ABOUT.source + name, None, folder) for name in names]
     train, test = (
@@ -65,12 +66,12 @@ def read_array(path: Path) -> np.ndarray:
 def read_text(path: Path) -> np.ndarray:
     try:
         return np.loadtxt(path, ndmin=2)
-    except Exception as error:  # so does broken compressed text
+    except Exception as error:  # as does broken compressed text
         raise cache.damaged(path, str(error)) from error
 
 
 def checked(path: Path, rows: np.ndarray, size: int) -> Split:
-    """Digit and 256 pixels per row as tensors, after a check of their number and range."""
+    """Rows of digit and 256 pixels as tensors; wrong sizes or ranges are refused."""
     if rows.shape != (size, 257):
         raise cache.damaged(path, f"expected {size} rows of 257 numbers, got {rows.shape}")
     digit, pixels = rows[:, 0], rows[:, 1:]

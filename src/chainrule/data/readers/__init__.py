@@ -1,1 +1,1 @@
-"""Readers of formats and of users' own files."""
+"""Readers of file formats and of users' own data; encoders, which turn a file into tensors."""

@@ -9,9 +9,9 @@ from torch import Tensor
 
 from chainrule.data.readers.columns import LARGEST
 from chainrule.data.readers.encoders import VectorEncoder
-from chainrule.data.readers.table import classes_of, rare
+from chainrule.data.readers.table import infer_classes, rare_class_notes
 from chainrule.data.readers.table_encoder import TableEncoder
-from chainrule.data.splits import Splits, three_way
+from chainrule.data.splits import Splits, three_way_split
 from chainrule.errors import InputError
 
 
@@ -23,14 +23,19 @@ def arrays(
     validation_fraction: float = 0.2,
     task: str | None = None,
 ) -> Splits:
-    """The splits of examples x, batch first, and their targets y.
+    """The three splits of your own arrays.
 
-    x is taken as it is: scale it first where that helps. Words, or at most 20 different whole
-    numbers, in y are classes; `task` ("classification" or "regression") overrules that.
+    x: the examples, batch first, as a NumPy array, a tensor or a DataFrame; it is not scaled.
+    y: the targets, one per example.
+    seed: draws the validation split; the test split is always the same.
+    test_fraction: size of the test split.
+    validation_fraction: size of the validation split.
+    task: "classification" or "regression"; None decides by the targets: words and at most 20
+        different whole numbers are classes.
     """
     examples, targets = np.asarray(x), np.asarray(y)
     if not examples.size:
-        raise InputError(f"x is empty: its shape is {examples.shape}; expected examples")
+        raise InputError(f"x is empty: its shape is {examples.shape}")
     if examples.ndim < 2 or targets.shape != examples.shape[:1]:
         raise InputError(
             "expected x of shape (examples, …) and y of shape (examples,), "
@@ -40,20 +45,27 @@ def arrays(
     if targets.dtype.kind in "iuf":
         _finite("y", targets)
     target = {"y": [str(value) for value in targets.tolist()]}
-    classes = classes_of("y", target["y"], task)
+    classes = infer_classes("y", target["y"], task)
     labels = TableEncoder((), "y", classes).encode_target(target)
     number = len(examples)
     sizes = round(test_fraction * number), round(validation_fraction * number)
-    train, validation, test = three_way(inputs, labels, *sizes, seed)
+    train, validation, test = three_way_split(inputs, labels, *sizes, seed)
     return Splits(
-        train, validation, test, classes, _vector_encoder(x, examples), rare(classes, labels)
+        train,
+        validation,
+        test,
+        classes,
+        _vector_encoder(x, examples),
+        rare_class_notes(classes, labels),
     )
 
 
 def memory_mapped(path: str | Path) -> Tensor:
-    """The array of a .npy file, read from the disk piece by piece as it is used.
+    """The array of a .npy file as a tensor that is read from disk when it is used.
 
-    Changes stay in memory. Slices such as x[:1000] stay on the disk; `arrays` copies.
+    Slices such as x[:1000] stay on disk; `arrays` copies. Changes stay in memory.
+
+    path: a .npy file of numbers.
     """
     try:
         return torch.from_numpy(np.load(path, mmap_mode="c", allow_pickle=False))
@@ -65,16 +77,16 @@ def memory_mapped(path: str | Path) -> Tensor:
 
 def _finite(name: str, values: np.ndarray) -> np.ndarray:
     if values.dtype.kind not in "biuf":
-        raise InputError(f"expected {name} to hold numbers, got {values.dtype}")
-    wrong = ~(np.abs(values.astype(np.float64)) <= LARGEST)
-    if wrong.any():
-        place = np.argwhere(wrong)[0].tolist()
-        raise InputError(f"expected finite numbers, got {name}{place} = {values[tuple(place)]}")
+        raise InputError(f"{name} must hold numbers, got {values.dtype}")
+    invalid = ~(np.abs(values.astype(np.float64)) <= LARGEST)
+    if invalid.any():
+        index = np.argwhere(invalid)[0].tolist()
+        raise InputError(f"expected finite numbers, got {name}{index} = {values[tuple(index)]}")
     return values
 
 
 def _vector_encoder(x: Any, examples: np.ndarray) -> VectorEncoder | None:
-    """Reads more rows from a CSV file: the DataFrame's column names, else x1, x2, …"""
+    """An encoder of CSV files with the DataFrame's column names, else x1, x2, …"""
     if examples.ndim != 2:
         return None
     names = getattr(x, "columns", [f"x{i}" for i in range(1, examples.shape[1] + 1)])

@@ -1,4 +1,4 @@
-"""Columns of text: reading a CSV file, and telling numbers, words and missing values apart."""
+"""Tables as columns of text: reading CSV files, recognizing numbers, words and missing values."""
 
 import csv
 import io
@@ -15,8 +15,8 @@ from chainrule.errors import InputError
 Columns = dict[str, list[str]]
 
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "<na>", "nat"})
-LARGEST = 1e30  # beyond it float32 has no room for a sum of squares
-MOSTLY = 0.8  # a column with this share of numbers, but not all, is taken for a mistake
+LARGEST = 1e30  # float32 cannot hold sums of squares of larger numbers
+MAJORITY = 0.8  # a column with this fraction of numbers, but words too, is taken for a mistake
 CURRENCY = r"(?:[$€£¥]|USD|EUR|GBP|CHF|JPY)"
 FORMATTED = re.compile(
     rf"[-+(]?\s*{CURRENCY}?\s*[-+]?"
@@ -30,7 +30,7 @@ DATE = re.compile(
     r"(?:[T ]+\d{1,2}:\d{2}\S*(?: ?[ap]m)?)?",
     re.IGNORECASE,
 )
-STARTS = {  # the first bytes of files that are taken for tables now and then
+SIGNATURES = {  # first bytes of files that are sometimes taken for tables
     b"\x1f\x8b": "a gzip archive; unpack it first",
     b"PK\x03\x04": "a zip archive; unpack it first",
     b"\xd0\xcf\x11\xe0": "an old Excel workbook; save the sheet as CSV in UTF-8",
@@ -45,7 +45,7 @@ STARTS = {  # the first bytes of files that are taken for tables now and then
 
 
 def as_columns(source: Any) -> Columns:
-    """The columns of a CSV file, a pandas DataFrame or a dictionary, as text."""
+    """The columns of a CSV file, a pandas DataFrame or a dictionary of columns, as text."""
     if isinstance(source, str | Path):
         return read_csv(source)
     if not hasattr(source, "items"):
@@ -68,7 +68,7 @@ def as_columns(source: Any) -> Columns:
 
 
 def read_csv(path: str | Path) -> Columns:
-    """The columns of a CSV file with a header; comma, semicolon or tab between the values."""
+    """The columns of a CSV file with a header, delimited by commas, semicolons or tabs."""
     lines = _lines(path, _text(path))
     number, header = next(lines, (1, []))
     if not header:
@@ -97,7 +97,7 @@ def _text(path: str | Path) -> str:
         raise InputError(f"{path} cannot be read: {error.strerror}") from error
     if content.startswith(b"PK") and b"xl/workbook" in content:
         raise InputError(f"{path} is an Excel workbook; save the sheet as CSV in UTF-8")
-    for start, what in STARTS.items():
+    for start, what in SIGNATURES.items():
         if content.startswith(start):
             raise InputError(f"{path} is {what}")
     try:
@@ -107,7 +107,7 @@ def _text(path: str | Path) -> str:
 
 
 def _lines(path: str | Path, text: str) -> Iterator[tuple[int, list[str]]]:
-    """(line number, values) of every line that is not blank."""
+    """(line number, values) of every non-blank line."""
     first = text.lstrip().split("\n", 1)[0]
     delimiter = max(",;\t", key=first.count)
     reader = csv.reader(io.StringIO(text), delimiter=delimiter, skipinitialspace=True, strict=True)
@@ -125,26 +125,26 @@ def _check_header(path: str | Path, line: int, header: list[str]) -> None:
             f"{path}, line {line}: column {header.index('') + 1} has no name; "
             "give it one or remove it (pandas leaves it out with index=False)"
         )
-    if not parse(header)[1]:
+    if not parse_numbers(header)[1]:
         raise InputError(f"{path}, line {line}: expected column names, got the numbers {header}")
     twice = [name for name in header if header.count(name) > 1]
     if twice:
         raise InputError(f"{path}, line {line}: there are two columns named {twice[0]!r}")
 
 
-def require(table: Columns, names: Iterable[str]) -> None:
-    """Refuse a table without all of these columns."""
+def require_columns(table: Columns, names: Iterable[str]) -> None:
+    """Refuse a table that lacks one of these columns."""
     absent = [name for name in names if name not in table]
     if absent:
         raise InputError(
-            f"expected the column{'s' * (len(absent) > 1)} {', '.join(map(repr, absent))} as in "
-            f"training, got only {', '.join(map(repr, table))}; add what is missing"
+            f"missing column{'s' * (len(absent) > 1)} {', '.join(map(repr, absent))}, which the "
+            f"training data had; got {', '.join(map(repr, table))}"
         )
 
 
 @contextmanager
-def naming(path: str | Path) -> Iterator[None]:
-    """Errors within begin with the file's name."""
+def errors_naming(path: str | Path) -> Iterator[None]:
+    """Prefix errors within with the path of the file."""
     try:
         yield
     except InputError as error:
@@ -155,24 +155,24 @@ def is_missing(value: str) -> bool:
     return value.casefold() in MISSING
 
 
-def parse(values: list[str]) -> tuple[np.ndarray, list[int]]:
-    """(x, words): one float64 per value, NaN where there is none, and the rows that hold a word."""
+def parse_numbers(values: list[str]) -> tuple[np.ndarray, list[int]]:
+    """(x, words): one float64 per value, NaN where it is no number, and the rows of words."""
     x = np.full(len(values), np.nan)
     words = []
     for row, value in enumerate(values):
         if value.casefold() in MISSING:
             continue
         try:
-            # Python reads 1_000 as a number, people write codes like that.
+            # float("1_000") is 1000.0, but in a table it is a code.
             x[row] = float(value.replace("_", "code"))
         except ValueError:
             words.append(row)
     return x, words
 
 
-def numbers(name: str, values: list[str]) -> np.ndarray:
+def numeric_column(name: str, values: list[str]) -> np.ndarray:
     """One float64 per value, NaN where it is missing."""
-    x, words = parse(values)
+    x, words = parse_numbers(values)
     wrong = [*words, *np.flatnonzero(np.abs(x) > LARGEST)]
     if wrong:
         raise InputError(
@@ -182,33 +182,34 @@ def numbers(name: str, values: list[str]) -> np.ndarray:
     return x
 
 
-def holds_numbers(name: str, values: list[str]) -> bool:
-    """Whether a column is of numbers (True) or of words (False); a doubtful one is refused."""
-    x, rows = parse(values)
+def is_numeric(name: str, values: list[str]) -> bool:
+    """Whether a column holds numbers (True) or words (False); a doubtful one is refused."""
+    x, rows = parse_numbers(values)
     if not rows:
         return True
     words = [values[row] for row in rows]
-    if np.isfinite(x).sum() >= MOSTLY / (1 - MOSTLY) * len(words):
+    if np.isfinite(x).sum() >= MAJORITY / (1 - MAJORITY) * len(words):
         raise InputError(
             f"column {name!r} holds numbers, but {words[0]!r} in row {rows[0] + 1} below the "
-            "header; correct it, or leave it empty if the value is missing"
+            "header; correct the value, or leave it empty if it is missing"
         )
     formatted = [word for word in words if FORMATTED.fullmatch(word)]
     present = len(values) - sum(map(is_missing, values))
-    if formatted and present - len(words) + len(formatted) >= MOSTLY * present:
+    if formatted and present - len(words) + len(formatted) >= MAJORITY * present:
         raise InputError(
             f"column {name!r} writes numbers like {formatted[0]!r}; write plain numbers like "
-            "1234.5: a decimal point, no thousands separators, no sign of a currency or percent"
+            "1234.5: a decimal point, no thousands separators, no currency or percent sign"
         )
     return False
 
 
-def look_like_dates(values: list[str]) -> bool:
-    return sum(bool(DATE.fullmatch(value)) for value in values) >= MOSTLY * len(values)
+def are_dates(values: list[str]) -> bool:
+    """Whether most values look like dates."""
+    return sum(bool(DATE.fullmatch(value)) for value in values) >= MAJORITY * len(values)
 
 
-def count_the_rows(values: list[str]) -> bool:
-    """Whether they are consecutive whole numbers, upwards or downwards."""
-    x = parse(values)[0]
+def is_row_index(values: list[str]) -> bool:
+    """Whether a column counts the rows: consecutive whole numbers, up or down."""
+    x = parse_numbers(values)[0]
     steps = np.diff(x)
     return len(x) > 1 and bool(x[0] % 1 == 0 and ((steps == 1).all() or (steps == -1).all()))

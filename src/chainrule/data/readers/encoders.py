@@ -1,4 +1,4 @@
-"""Readers of a user's own pictures and numbers, and the way back from a saved reader."""
+"""Encoders of a user's images and numbers, and restoring any encoder from JSON."""
 
 import warnings
 from collections.abc import Callable
@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from chainrule.data.readers.columns import naming, numbers, read_csv, require
+from chainrule.data.readers.columns import errors_naming, numeric_column, read_csv, require_columns
 from chainrule.data.readers.graph_table import NodeEncoder
 from chainrule.data.readers.table_encoder import TableEncoder
 from chainrule.data.splits import Encoder
@@ -20,20 +20,24 @@ from chainrule.data.text.wordpiece import WordPiece
 from chainrule.errors import InputError
 from chainrule.registry import unknown
 
-BRIGHT = 0.5  # a border brighter than this is paper, not background
-FAINT = 0.1  # a picture that nowhere differs more than this from its paper is blank
-INK = 0.3  # a pixel of this share of the strongest ink is ink; JPEG's ripples are weaker
+BRIGHT = 0.5  # a brighter border is paper and not a dark background
+FAINT = 0.1  # an image without a larger contrast is blank
+INK = 0.3  # fraction of the strongest ink from which a pixel is ink; JPEG artifacts are weaker
 
 
 @dataclass(frozen=True)
 class ImageEncoder:
-    """A PNG or JPEG as one picture of (1, channels, size, size) in [0, 1].
+    """A PNG or JPEG file as one image (1, channels, size, size) in [0, 1].
 
-    The picture is centered on a square of its border's median color, then resized.
-    invert_bright: dark ink on bright paper becomes bright ink on dark, as in the digit sets.
-    margin: the share of the frame left empty on each side of the ink, which is what is brighter
-        than the paper after that. Its paper becomes 0 and its strongest stroke 1; within the margin
-        its center of mass is moved to the middle. None takes the whole picture, as of photographs.
+    The image is centered on a square of its border's median color, then resized.
+
+    size: height and width of the result.
+    channels: 1 for gray, 3 for RGB.
+    invert_bright: whether dark ink on bright paper is inverted, as in the digit data sets.
+    margin: fraction of the frame left empty on each side of the ink (the pixels brighter than the
+        paper after inversion). The paper becomes 0, the strongest stroke 1, and the center of mass
+        is moved to the middle as far as the margin allows. None keeps the whole image, as for
+        photographs.
     """
 
     size: int
@@ -43,7 +47,7 @@ class ImageEncoder:
 
     def __post_init__(self) -> None:
         if self.margin is not None and not 0 <= self.margin < 0.5:
-            raise InputError(f"expected a margin from 0 to below 0.5, got {self.margin}")
+            raise InputError(f"margin must be at least 0 and below 0.5, got {self.margin}")
 
     def encode_file(self, path: str | Path) -> Tensor:
         pixels = _pixels(path, "L" if self.channels == 1 else "RGB")
@@ -55,10 +59,10 @@ class ImageEncoder:
             side = float(max(pixels.shape[:2]))
             middle = np.array(pixels.shape[:2]) / 2
         else:
-            pixels, paper = _ink(path, pixels, paper), np.zeros_like(paper)
+            pixels, paper = _cropped_ink(path, pixels, paper), np.zeros_like(paper)
             side = max(pixels.shape[:2]) / (1 - 2 * self.margin)
-            middle = _middle(pixels, self.margin * side, side / self.size)
-        x = torch.from_numpy(_framed(pixels, paper, middle, side, self.size)).float() / 255
+            middle = _center(pixels, self.margin * side, side / self.size)
+        x = torch.from_numpy(_resized(pixels, paper, middle, side, self.size)).float() / 255
         return x.reshape(1, self.size, self.size, self.channels).permute(0, 3, 1, 2).contiguous()
 
     def to_json(self) -> dict[str, Any]:
@@ -71,15 +75,18 @@ class ImageEncoder:
 
 @dataclass(frozen=True)
 class VectorEncoder:
-    """The named number columns of a CSV file as they are: (rows, columns)."""
+    """Numeric columns of a CSV file, unscaled: (rows, columns).
+
+    columns: their names, in the order of the tensor.
+    """
 
     columns: tuple[str, ...]
 
     def encode_file(self, path: str | Path) -> Tensor:
         table = read_csv(path)
-        with naming(path):
-            require(table, self.columns)
-            x = np.stack([numbers(name, table[name]) for name in self.columns], axis=1)
+        with errors_naming(path):
+            require_columns(table, self.columns)
+            x = np.stack([numeric_column(name, table[name]) for name in self.columns], axis=1)
             if np.isnan(x).any():
                 row, column = np.argwhere(np.isnan(x))[0]
                 raise InputError(
@@ -97,19 +104,17 @@ class VectorEncoder:
 
 
 def encoder_from_json(state: dict[str, Any]) -> Encoder:
-    """The encoder whose `to_json` gave this."""
-    from chainrule.data.readers.point_encoders import (  # which need this file
-        InkEncoder,
-        PointEncoder,
-    )
+    """The encoder whose `to_json` returned `state`."""
+    # Imported here because point_encoders imports this file.
+    from chainrule.data.readers.point_encoders import DrawingEncoder, PointEncoder
 
-    makers: dict[str, Callable[[dict[str, Any]], Encoder]] = {
+    constructors: dict[str, Callable[[dict[str, Any]], Encoder]] = {
         "table": TableEncoder.from_json,
         "image": ImageEncoder.from_json,
         "vector": VectorEncoder.from_json,
         "points": PointEncoder.from_json,
         "nodes": NodeEncoder.from_json,
-        "ink": InkEncoder.from_json,
+        "drawing": DrawingEncoder.from_json,
         "vocabulary": Vocabulary.from_json,
         "tokens": TokenEncoder.from_json,
         "bag": BagEncoder.from_json,
@@ -117,13 +122,13 @@ def encoder_from_json(state: dict[str, Any]) -> Encoder:
         "wordpiece": WordPiece.from_json,
     }
     kind = str(state.get("kind"))
-    if kind not in makers:
-        raise InputError(unknown("encoder", kind, list(makers)))
-    return makers[kind](state)
+    if kind not in constructors:
+        raise InputError(unknown("encoder", kind, list(constructors)))
+    return constructors[kind](state)
 
 
 def _pixels(path: str | Path, mode: str) -> np.ndarray:
-    """The picture as bytes, upright, transparent parts white."""
+    """The image as bytes, upright, with transparent parts white."""
     from PIL import Image, ImageOps
 
     try:
@@ -135,10 +140,10 @@ def _pixels(path: str | Path, mode: str) -> np.ndarray:
         raise InputError(f"there is no file {path}") from None
     except (Image.DecompressionBombWarning, Image.DecompressionBombError) as error:
         raise InputError(
-            f"{path} has more than {Image.MAX_IMAGE_PIXELS} pixels; make it smaller"
+            f"{path} has more than {Image.MAX_IMAGE_PIXELS} pixels; reduce its size"
         ) from error
     except (OSError, SyntaxError, ValueError) as error:
-        raise InputError(f"{path} cannot be read as a PNG or JPEG picture") from error
+        raise InputError(f"{path} cannot be read as a PNG or JPEG image") from error
     if upright.mode.startswith("I"):
         upright = Image.fromarray((np.asarray(upright) // 257).astype(np.uint8))
     if upright.has_transparency_data:
@@ -148,8 +153,8 @@ def _pixels(path: str | Path, mode: str) -> np.ndarray:
     return np.array(upright.convert(mode))
 
 
-def _ink(path: str | Path, pixels: np.ndarray, paper: np.ndarray) -> np.ndarray:
-    """What is brighter than the paper, cut out: the paper at 0, the strongest stroke at 255."""
+def _cropped_ink(path: str | Path, pixels: np.ndarray, paper: np.ndarray) -> np.ndarray:
+    """The bounding box of the ink, with the paper at 0 and the strongest stroke at 255."""
     brighter = np.maximum(pixels, paper) - paper
     strength = brighter.reshape(*pixels.shape[:2], -1).max(axis=2)
     peak = strength.max()
@@ -163,20 +168,20 @@ def _ink(path: str | Path, pixels: np.ndarray, paper: np.ndarray) -> np.ndarray:
     return (box * (255 / peak)).round().astype(np.uint8)
 
 
-def _middle(pixels: np.ndarray, room: float, step: float) -> np.ndarray:
-    """(row, column) of the center of mass, at most `room` away from the middle of the box."""
+def _center(pixels: np.ndarray, room: float, step: float) -> np.ndarray:
+    """(row, column) of the center of mass, at most `room` away from the middle of the image."""
     mass = pixels.reshape(*pixels.shape[:2], -1).sum(axis=2, dtype=np.float64)
     lines = mass.sum(axis=1), mass.sum(axis=0)
     center = [line @ (np.arange(len(line)) + 0.5) / mass.sum() for line in lines]
     middle = np.array(mass.shape) / 2
-    # MNIST puts the mass on the center of pixel 14 of 28, half a step beyond the middle.
+    # MNIST puts the center of mass on the center of pixel 14 of 28, half a pixel off the middle.
     return middle + (np.array(center) - step / 2 - middle).clip(-room, room)
 
 
-def _framed(
+def _resized(
     pixels: np.ndarray, paper: np.ndarray, middle: np.ndarray, side: float, size: int
 ) -> np.ndarray:
-    """The square of that middle and side, paper where it leaves the picture, as size × size."""
+    """The square with this middle and side as size × size pixels, paper outside the image."""
     from PIL import Image
 
     shape = np.array(pixels.shape[:2])

@@ -1,11 +1,11 @@
 """Your own graph: a table of nodes and a table of edges as splits of one graph.
 
-    nodes.csv   id,…columns…,target     one row for each node; the target may be missing in some
-    edges.csv   from,to                 one row for each edge, by the ids of its ends
+    nodes.csv   id,…columns…,target     one row per node; the target may be missing
+    edges.csv   from,to                 one row per edge, by the ids of its nodes
 
-An edge counts in both directions. The first column of the nodes is the id, unless one is called id.
-Of the nodes with a label a fifth is the test split and a fifth validation; nodes without one have
-neighbors and features like all others, and can be predicted.
+Edges are undirected. The column named id identifies a node, else the first column. A fifth of the
+labeled nodes is the test split, a fifth is for validation; unlabeled nodes are part of the graph,
+and their class can be predicted.
 """
 
 import hashlib
@@ -16,24 +16,32 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from chainrule.data.graph_splits import GraphSplits, split
-from chainrule.data.readers.columns import Columns, is_missing, naming, read_csv, require
-from chainrule.data.readers.table import FEWEST, classes_of, rare
+from chainrule.data.graph_splits import GraphSplits, graph_splits
+from chainrule.data.readers.columns import (
+    Columns,
+    errors_naming,
+    is_missing,
+    read_csv,
+    require_columns,
+)
+from chainrule.data.readers.table import MIN_ROWS, infer_classes, rare_class_notes
 from chainrule.data.readers.table_encoder import TableEncoder, fit_columns
-from chainrule.data.splits import TEST_SEED, draw
+from chainrule.data.splits import TEST_SEED, stratified_indices
 from chainrule.errors import InputError
 from chainrule.graphs import Graph, undirected
 from chainrule.registry import unknown
 
-MOST_WITHOUT_COLUMNS = 4096  # nodes that are told apart by a unit each where nothing is known
-SHOWN = 3  # of many culprits
+MAX_ONE_HOT = 4096  # nodes of a graph without feature columns
+MAX_NAMES = 3  # in an error message
 
 
 @dataclass(frozen=True)
 class NodeEncoder:
-    """Rows of a table as node numbers of the graph that a run has learned on.
+    """Node ids of a CSV file as node indices of the training graph.
 
-    digest: of both files, whose change would give the numbers another meaning.
+    nodes, edges: the paths of the two files of the graph.
+    id: the column of node ids.
+    digest: checksum of both files; changed files are refused.
     """
 
     nodes: str
@@ -44,18 +52,18 @@ class NodeEncoder:
     def encode_file(self, path: str | Path) -> Tensor:
         if digest_of(self.nodes, self.edges) != self.digest:
             raise InputError(
-                f"{self.nodes} or {self.edges} is not the file that the run has learned from; "
-                "train again on the new graph"
+                f"{self.nodes} or {self.edges} has changed since training; train again on the new "
+                "graph"
             )
         number = {name: m for m, name in enumerate(read_csv(self.nodes)[self.id])}
         asked = read_csv(path)
-        with naming(path):
-            require(asked, [self.id])
-            strange = [name for name in asked[self.id] if name not in number]
-            if strange:
+        with errors_naming(path):
+            require_columns(asked, [self.id])
+            unknown_ids = [name for name in asked[self.id] if name not in number]
+            if unknown_ids:
                 raise InputError(
-                    f"expected nodes of the graph in {self.nodes}, got {listed(strange)}; add them "
-                    "to the graph and train again"
+                    f"expected nodes of {self.nodes}, got {listed(unknown_ids)}; add them to the "
+                    "graph and train again"
                 )
         return torch.tensor([number[name] for name in asked[self.id]])
 
@@ -70,15 +78,22 @@ class NodeEncoder:
 def graph_table(
     edges: str | Path, nodes: str | Path, target: str, seed: int = 0, ignore: tuple[str, ...] = ()
 ) -> GraphSplits:
-    """The graph with splits of its labeled nodes; the seed moves the validation split only."""
+    """A graph of your own, with three splits of its labeled nodes.
+
+    edges: the path of a CSV file whose first two columns are node ids.
+    nodes: the path of a CSV file with one row per node.
+    target: the column of `nodes` to predict.
+    seed: draws the validation split; the test split is always the same.
+    ignore: columns of `nodes` to drop.
+    """
     table = read_csv(nodes)
-    with naming(nodes):
+    with errors_naming(nodes):
         key = id_column(table)
         ids = checked_ids(table, key)
         labeled, labels, classes = labels_of(table, key, target, ignore)
         y = labels[labeled]
-        rest, test = draw(y, round(0.2 * len(y)), TEST_SEED)
-        kept, held = draw(y[rest], round(0.2 * len(y)), seed)
+        rest, test = stratified_indices(y, round(0.2 * len(y)), TEST_SEED)
+        kept, held = stratified_indices(y[rest], round(0.2 * len(y)), seed)
         parts = labeled[rest[kept]], labeled[rest[held]], labeled[test]
         known = {k: v for k, v in table.items() if k not in (key, target, *ignore)}
         x, notes = features(known, parts[0].tolist(), len(ids))
@@ -86,25 +101,25 @@ def graph_table(
     if len(labeled) < len(ids):
         notes += (f"{len(ids) - len(labeled)} of {len(ids)} nodes have no {target!r}",)
     encoder = NodeEncoder(str(nodes), str(edges), key, digest_of(nodes, edges))
-    every = notes + more + rare(classes, y)
+    every = notes + more + rare_class_notes(classes, y)
     graph = Graph(x, edge_index)
-    return split(graph, labels, parts, classes, encoder=encoder, notes=every)
+    return graph_splits(graph, labels, parts, classes, encoder=encoder, notes=every)
 
 
 def id_column(table: Columns) -> str:
-    """The column called id, else the first one."""
+    """The column named id, else the first one."""
     return next((name for name in table if name.lower() == "id"), next(iter(table)))
 
 
 def checked_ids(table: Columns, key: str) -> dict[str, int]:
-    """The number of each node by its id."""
+    """The index of each node by its id."""
     number: dict[str, int] = {}
     for row, name in enumerate(table[key]):
         if is_missing(name):
-            raise InputError(f"expected an id in every row, got none in row {row + 1}")
+            raise InputError(f"expected an id in every row, but it is missing in row {row + 1}")
         if name in number:
             raise InputError(
-                f"expected every id once in the column {key!r}, got {name!r} in rows "
+                f"expected unique ids in the column {key!r}, got {name!r} in rows "
                 f"{number[name] + 1} and {row + 1} below the header"
             )
         number[name] = row
@@ -114,26 +129,26 @@ def checked_ids(table: Columns, key: str) -> dict[str, int]:
 def labels_of(
     table: Columns, key: str, target: str, ignore: tuple[str, ...]
 ) -> tuple[Tensor, Tensor, tuple[str, ...]]:
-    """(nodes with a label, labels of all nodes with -1 for none, classes)."""
+    """(labeled nodes, labels of all nodes with -1 for none, classes)."""
     for name in (target, *ignore):
         if name not in table:
             raise InputError(unknown("column", name, list(table)))
     if target == key or target in ignore or key in ignore:
         raise InputError(
-            f"the target {target!r} must be another column than the id and the ignored"
+            f"the target {target!r} and the id {key!r} must be two columns, and not in ignore"
         )
     rows = [row for row, value in enumerate(table[target]) if not is_missing(value)]
-    if len(rows) < FEWEST:
+    if len(rows) < MIN_ROWS:
         raise InputError(
-            f"expected at least {FEWEST} nodes with a label in the column {target!r}, got "
-            f"{len(rows)}; nodes without one may stay"
+            f"expected at least {MIN_ROWS} nodes with a label in the column {target!r}, got "
+            f"{len(rows)}; label more nodes"
         )
     values = [table[target][row] for row in rows]
-    classes = classes_of(target, values, None)
+    classes = infer_classes(target, values, None)
     if not classes:
         raise InputError(
-            f"expected classes in the column {target!r}, got numbers such as {values[0]}; put them "
-            "into a few groups first"
+            f"expected classes in the column {target!r}, got numbers such as {values[0]}; group "
+            "them into a few classes first"
         )
     labels = torch.full((len(table[target]),), -1)
     labels[rows] = TableEncoder((), target, classes).encode_target({target: values})
@@ -141,45 +156,45 @@ def labels_of(
 
 
 def features(known: Columns, rows: list[int], nodes: int) -> tuple[Tensor, tuple[str, ...]]:
-    """(x, notes): the columns as numbers, or a unit for each node where there are none."""
+    """(x, notes): the encoded columns, or one-hot features if there are none."""
     encodings, notes = fit_columns(known, rows)
     if encodings:
         return TableEncoder(encodings, "", ()).encode(known), notes
-    if nodes > MOST_WITHOUT_COLUMNS:
+    if nodes > MAX_ONE_HOT:
         raise InputError(
-            f"expected columns to learn from for a graph of {nodes} nodes; up to "
-            f"{MOST_WITHOUT_COLUMNS} can be told apart without"
+            f"expected feature columns for a graph of {nodes} nodes; without any, at most "
+            f"{MAX_ONE_HOT} nodes are possible"
         )
-    return torch.eye(nodes), (*notes, "no columns to learn from: every node is a feature")
+    return torch.eye(nodes), (*notes, "no feature columns: every node has a one-hot feature")
 
 
 def edges_of(
     path: str | Path, number: dict[str, int], nodes: str | Path
 ) -> tuple[Tensor, tuple[str, ...]]:
-    """(edge_index, notes) of a table whose first two columns are ids."""
+    """(edge_index, notes) of a table whose first two columns are node ids."""
     table = read_csv(path)
-    with naming(path):
+    with errors_naming(path):
         if len(table) < 2:
-            raise InputError("expected two columns, the ids of both ends of an edge, got one")
+            raise InputError("expected two columns, the ids of both nodes of an edge, got one")
         first, second, *more = table
-        strange = [name for name in (*table[first], *table[second]) if name not in number]
-        if strange:
+        unknown_ids = [name for name in (*table[first], *table[second]) if name not in number]
+        if unknown_ids:
             raise InputError(
-                f"expected ids of nodes in {nodes}, got {listed(strange)}; add them there, or take "
-                "out their edges"
+                f"expected ids of nodes in {nodes}, got {listed(unknown_ids)}; add them there, or "
+                "remove their edges"
             )
         pairs = list(zip(table[first], table[second], strict=True))
         seen: dict[tuple[str, str], int] = {}
         for row, pair in enumerate(pairs):
             if pair in seen:
                 raise InputError(
-                    f"the edge {pair[0]} to {pair[1]} stands in rows {seen[pair] + 1} and "
-                    f"{row + 1} below the header; expected every edge once, take one out"
+                    f"the edge {pair[0]} to {pair[1]} is in rows {seen[pair] + 1} and {row + 1} "
+                    "below the header; expected every edge once, remove one"
                 )
             seen[pair] = row
-    notes = [f"column {name!r} of the edges was left out" for name in more]
+    notes = [f"column {name!r} of the edges was ignored" for name in more]
     if loops := sum(a == b for a, b in pairs):
-        notes.append(f"{loops} edges from a node to itself were left out")
+        notes.append(f"{loops} edges from a node to itself were dropped")
     both = sum((b, a) in seen for a, b in pairs if a < b)
     if both:
         notes.append(f"{both} edges are listed in both directions and count once")
@@ -187,15 +202,15 @@ def edges_of(
     return undirected(ends), tuple(notes)
 
 
-def listed(strange: list[str]) -> str:
-    """A few of the names, and how many more there are."""
-    names = list(dict.fromkeys(strange))
-    rest = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return ", ".join(map(repr, names[:SHOWN])) + rest
+def listed(names: list[str]) -> str:
+    """The first different names, and how many more there are."""
+    names = list(dict.fromkeys(names))
+    rest = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+    return ", ".join(map(repr, names[:MAX_NAMES])) + rest
 
 
 def digest_of(*paths: str | Path) -> str:
-    """One checksum of files, in this order."""
+    """One checksum of several files."""
     found = hashlib.sha256()
     for path in paths:
         try:

@@ -1,4 +1,4 @@
-"""The tables of An Introduction to Statistical Learning: fetching and checking them."""
+"""The tables of An Introduction to Statistical Learning: download and checks."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ def about(task: str, name: str, shapes: str) -> About:
 
 
 def read_checked(path: Path, rows: int, columns: tuple[str, ...]) -> Columns:
-    """The table, after a check of its rows and column names."""
+    """The table; other column names or numbers of rows are refused."""
     try:
         table = read_csv(path)
     except InputError as error:
@@ -35,6 +35,7 @@ def read_checked(path: Path, rows: int, columns: tuple[str, ...]) -> Columns:
 def islp_table(
     name: str, checksum: str, rows: int, columns: tuple[str, ...], folder: Path | None
 ) -> Columns:
+    """A table of the book's package, downloaded on first use."""
     file = f"{name}.csv"
     path = cache.fetch(f"islp/{file}", SOURCE + file, f"sha256:{checksum}", folder)
     return read_checked(path, rows, columns)

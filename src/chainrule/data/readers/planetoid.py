@@ -1,13 +1,13 @@
-"""The citation graphs of Planetoid: fetching, unpickling what is allowed, and joining the parts.
+"""The citation graphs of Planetoid: download, restricted unpickling, and assembly of the parts.
 
     ind.NAME.x, y          features and labels of the training nodes
     ind.NAME.allx, ally    of all nodes but the test nodes, the training nodes first
     ind.NAME.tx, ty        of the test nodes, in the order of ind.NAME.test.index
     ind.NAME.graph         neighbors of each node
 
-The files are Python 2 pickles. A pickle may run any code when it is loaded; this reader lets it
-build arrays, compressed rows and lists of numbers, and refuses everything else. The publishers give
-no checksums, so what is read is compared with the published numbers of nodes, edges and features.
+The files are Python 2 pickles. A pickle may run any code when it is loaded; this reader allows only
+arrays, CSR matrices and lists of numbers, and refuses everything else. The publishers give no
+checksums, so the result is compared with the published numbers of nodes, edges and features.
 """
 
 from collections import defaultdict
@@ -22,62 +22,67 @@ from scipy.sparse import csr_array, lil_array
 from torch import Tensor
 
 from chainrule.data import cache
-from chainrule.data.graph_splits import GraphSplits, split
+from chainrule.data.graph_splits import GraphSplits, graph_splits
 from chainrule.data.splits import About
 from chainrule.errors import InputError
 from chainrule.graphs import Graph, undirected
 
 SOURCE = "https://github.com/kimiyoung/planetoid/raw/master/data"
 PARTS = ("x", "y", "tx", "ty", "allx", "ally", "graph")
-VALIDATION = 500  # nodes after the training nodes, as everybody takes them
+VALIDATION = 500  # the nodes after the training nodes, as is usual
 
 
 @dataclass(frozen=True)
-class Published:
-    """What a citation graph must be: its name in the files, and its numbers."""
+class GraphSpec:
+    """A published citation graph.
+
+    name: its name in the file names.
+    classes: the class names in label order.
+    nodes, edges, features: their numbers; edges are undirected and without self-loops.
+    """
 
     name: str
     classes: tuple[str, ...]
     nodes: int
-    edges: int  # undirected, loops left out
+    edges: int
     features: int
 
 
-class Rows:
-    """Stands in for SciPy's CSR matrix while unpickling: it keeps the state and does nothing."""
+class PickledCSR:
+    """Stands in for SciPy's CSR matrix while unpickling: it only keeps the state."""
 
     def __setstate__(self, state: Any) -> None:
         self.state = state
 
 
-# Python 2 wrote these names; the reconstruction of an array lives elsewhere since NumPy 2.
+# The names of Python 2; NumPy 2 moved the reconstruction of arrays.
 ALLOWED: dict[tuple[str, str], Any] = {
     ("numpy", "ndarray"): np.ndarray,
     ("numpy", "dtype"): np.dtype,
     ("numpy.core.multiarray", "_reconstruct"): np._core.multiarray._reconstruct,  # type: ignore[attr-defined]
-    ("scipy.sparse.csr", "csr_matrix"): Rows,
+    ("scipy.sparse.csr", "csr_matrix"): PickledCSR,
     ("collections", "defaultdict"): defaultdict,
     ("__builtin__", "list"): list,
 }
 
 
-class Restricted(Unpickler):
-    """Builds nothing but arrays, compressed rows and lists."""
+class RestrictedUnpickler(Unpickler):
+    """Builds nothing but arrays, CSR matrices and lists."""
 
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) not in ALLOWED:
-            raise UnpicklingError(f"it asks for {module}.{name}, which is not allowed here")
+            raise UnpicklingError(f"{module}.{name} is not allowed")
         return ALLOWED[module, name]
 
 
-def load_planetoid(published: Published, folder: Path | None) -> GraphSplits:
-    """The graph with the published split: 20 nodes of each class, 500 and 1,000 nodes."""
-    parts = {part: unpickled(fetched(published.name, part, folder)) for part in PARTS}
-    path = fetched(published.name, "test.index", folder)
+def load_planetoid(spec: GraphSpec, folder: Path | None) -> GraphSplits:
+    """The graph with the published split: 20 nodes per class, 500 and 1,000 nodes."""
+    parts = {part: restricted_load(fetch_part(spec.name, part, folder)) for part in PARTS}
+    path = fetch_part(spec.name, "test.index", folder)
     try:
-        return joined(parts, test_nodes(path), published)
+        return assemble(parts, test_nodes(path), spec)
     except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
-        raise cache.damaged(path.with_name(f"ind.{published.name}.*"), str(error)) from error
+        raise cache.damaged(path.with_name(f"ind.{spec.name}.*"), str(error)) from error
 
 
 def about(name: str, shapes: str, citation: str) -> About:
@@ -91,23 +96,23 @@ def about(name: str, shapes: str, citation: str) -> About:
     )
 
 
-def fetched(name: str, part: str, folder: Path | None) -> Path:
+def fetch_part(name: str, part: str, folder: Path | None) -> Path:
     file = f"ind.{name}.{part}"
     return cache.fetch(f"planetoid/{file}", f"{SOURCE}/{file}", None, folder)
 
 
-def unpickled(path: Path) -> Any:
-    """What the file holds, if it holds nothing but arrays, compressed rows and lists."""
+def restricted_load(path: Path) -> Any:
+    """The content of a pickle of arrays, CSR matrices and lists."""
     try:
         with path.open("rb") as stream:
-            found = Restricted(stream, encoding="latin1").load()
-        return rows_of(found) if isinstance(found, Rows) else found
+            found = RestrictedUnpickler(stream, encoding="latin1").load()
+        return csr_matrix(found) if isinstance(found, PickledCSR) else found
     except Exception as error:  # a damaged pickle may raise anything
         raise cache.damaged(path, str(error)) from error
 
 
-def rows_of(found: Rows) -> csr_array:
-    """The matrix whose state was kept."""
+def csr_matrix(found: PickledCSR) -> csr_array:
+    """The matrix with the pickled state."""
     state = found.state
     parts = tuple(np.asarray(state[name]) for name in ("data", "indices", "indptr"))
     rows = csr_array(parts, shape=state["_shape"])
@@ -116,17 +121,17 @@ def rows_of(found: Rows) -> csr_array:
 
 
 def test_nodes(path: Path) -> np.ndarray:
-    """The numbers of the test nodes, in the order of the test files."""
+    """The indices of the test nodes, in the order of the test files."""
     try:
         return np.array(path.read_text("ascii").split(), dtype=np.int64)
     except (ValueError, OSError) as error:
-        raise cache.damaged(path, "expected one node number in a line") from error
+        raise cache.damaged(path, "expected one node index per line") from error
 
 
-def joined(parts: dict[str, Any], test: np.ndarray, published: Published) -> GraphSplits:
-    """All nodes in the order of the graph; test nodes that the files leave out have no features."""
-    before, nodes = parts["allx"].shape[0], published.nodes
-    x = lil_array((nodes, published.features), dtype=np.float32)
+def assemble(parts: dict[str, Any], test: np.ndarray, spec: GraphSpec) -> GraphSplits:
+    """All nodes in the order of the graph; test nodes missing from the files have no features."""
+    before, nodes = parts["allx"].shape[0], spec.nodes
+    x = lil_array((nodes, spec.features), dtype=np.float32)
     x[:before] = parts["allx"]
     x[test] = parts["tx"]
     y = np.full(nodes, -1)
@@ -134,17 +139,17 @@ def joined(parts: dict[str, Any], test: np.ndarray, published: Published) -> Gra
     y[test] = labels(parts["ty"])
     pairs = [(n, m) for n, near in parts["graph"].items() for m in near]
     edge_index = undirected(torch.tensor(pairs).T)
-    graph = Graph(row_shares(x.tocsr()), edge_index)
+    graph = Graph(normalize_rows(x.tocsr()), edge_index)
     train = parts["x"].shape[0]
     found = (len(test), edge_index.shape[1], parts["allx"].shape[1], parts["ally"].shape[1])
-    wanted = (1000, 2 * published.edges, published.features, len(published.classes))
+    wanted = (1000, 2 * spec.edges, spec.features, len(spec.classes))
     if found != wanted:
         raise InputError(
             f"expected {wanted} test nodes, directed edges, features and classes, got {found}"
         )
     rows = torch.arange(train + VALIDATION)
     chosen = rows[:train], rows[train:], torch.from_numpy(np.sort(test))
-    return split(graph, torch.from_numpy(y), chosen, published.classes)
+    return graph_splits(graph, torch.from_numpy(y), chosen, spec.classes)
 
 
 def labels(one_hot: np.ndarray) -> np.ndarray:
@@ -152,7 +157,7 @@ def labels(one_hot: np.ndarray) -> np.ndarray:
     return np.where(one_hot.any(1), one_hot.argmax(1), -1)
 
 
-def row_shares(x: csr_array) -> Tensor:
-    """Every row divided by its sum, as Kipf and Welling do; an empty row stays so."""
+def normalize_rows(x: csr_array) -> Tensor:
+    """Every row divided by its sum, as in Kipf and Welling; an empty row stays zero."""
     dense = torch.from_numpy(x.toarray())
     return dense / dense.sum(1, keepdim=True).clamp_min(1)

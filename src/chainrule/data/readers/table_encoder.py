@@ -1,4 +1,4 @@
-"""Tables as tensors: numbers standardized, words one-hot, both by what the training rows held."""
+"""Tables as tensors: numbers standardized, words one-hot, both fitted on the training rows."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -11,29 +11,32 @@ from torch import Tensor
 
 from chainrule.data.readers.columns import (
     Columns,
+    are_dates,
     as_columns,
-    holds_numbers,
+    errors_naming,
     is_missing,
-    look_like_dates,
-    naming,
-    numbers,
-    parse,
+    is_numeric,
+    numeric_column,
+    parse_numbers,
     read_csv,
-    require,
+    require_columns,
 )
 from chainrule.errors import InputError
 
-MANY = 20  # more different words than this, in more than half of the rows, teach nothing
+MAX_CATEGORIES = 20  # more words than this, nearly all different, are dropped
 
-TRUTH = {"False": "0", "True": "1"}
+BOOLEANS = {"False": "0", "True": "1"}
 
 
 @dataclass(frozen=True)
-class Number:
-    """(x - mean) / std with the training median for a missing x, then 1 where x was missing.
+class NumericColumn:
+    """(x - mean) / std, and a second feature that is 1 where x is missing.
 
-    log: a number c > 0 replaces x by sgn(x) log(1 + |x|/c) first, which tames long tails.
-    missing: whether the training rows missed a value; only then there is the second feature.
+    name: the column.
+    mean, std: of the training rows, after `log`.
+    median: of the training rows; stands in for a missing x.
+    missing: whether values were missing in training; only then is there a second feature.
+    log: c > 0 first replaces x by sgn(x) log(1 + |x|/c), which compresses long tails; 0 does not.
     """
 
     name: str
@@ -44,9 +47,9 @@ class Number:
     log: float = 0.0
 
     @classmethod
-    def fit(cls, name: str, values: list[str], log: float = 0.0) -> "Number | None":
-        """None where the training rows hold nothing to tell them apart."""
-        x = _scaled(numbers(name, values), log)
+    def fit(cls, name: str, values: list[str], log: float = 0.0) -> "NumericColumn | None":
+        """The encoding of these training values; None if they are all the same."""
+        x = _log_scaled(numeric_column(name, values), log)
         missing = bool(np.isnan(x).any())
         if np.isnan(x).all() or (np.nanmin(x) == np.nanmax(x) and not missing):
             return None
@@ -59,22 +62,26 @@ class Number:
         return (self.name, f"{self.name} missing") if self.missing else (self.name,)
 
     def encode(self, values: list[str]) -> np.ndarray:
-        x = _scaled(numbers(self.name, values), self.log)
+        x = _log_scaled(numeric_column(self.name, values), self.log)
         absent = np.isnan(x)
         z = (np.where(absent, self.median, x) - self.mean) / self.std
         return np.stack([z, absent] if self.missing else [z], axis=1)
 
 
 @dataclass(frozen=True)
-class Category:
-    """One feature per word of the training rows; an unseen or missing word is all zeros."""
+class CategoricalColumn:
+    """One-hot: one feature per word of the training rows; all zeros for other or missing words.
+
+    name: the column.
+    words: its words in training, in alphabetical order.
+    """
 
     name: str
     words: tuple[str, ...]
 
     @classmethod
-    def fit(cls, name: str, values: list[str]) -> "Category | None":
-        """None where the training rows hold nothing to tell them apart."""
+    def fit(cls, name: str, values: list[str]) -> "CategoricalColumn | None":
+        """The encoding of these training values; None if they are all the same."""
         words = sorted({value for value in values if not is_missing(value)})
         same = len(words) == 1 and not any(map(is_missing, values))
         return None if not words or same else cls(name, tuple(words))
@@ -91,42 +98,46 @@ class Category:
 class TableEncoder:
     """Rows of a table as tensors.
 
-    classes: the names of the target's classes in label order; empty for regression.
-    notes: the columns that were left out, and why.
+    columns: the encoding of each input column.
+    target: the column to predict.
+    classes: the class names in label order; empty for regression.
+    notes: the columns that were dropped, and why.
     """
 
-    columns: tuple[Number | Category, ...]
+    columns: tuple[NumericColumn | CategoricalColumn, ...]
     target: str
     classes: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
     @property
     def features(self) -> tuple[str, ...]:
-        """What each column of the tensor is."""
+        """The name of each column of the tensor."""
         return tuple(feature for column in self.columns for feature in column.features)
 
     def encode(self, rows: Any) -> Tensor:
-        """(rows, features) of a CSV file, a DataFrame or a dictionary; ignores other columns."""
+        """(rows, features) of a CSV file, a DataFrame or a dictionary; ignores others."""
         table = as_columns(rows)
-        require(table, [column.name for column in self.columns])
+        require_columns(table, [column.name for column in self.columns])
         parts = [column.encode(table[column.name]) for column in self.columns]
         return torch.from_numpy(np.concatenate(parts, axis=1)).float()
 
     def encode_file(self, path: str | Path) -> Tensor:
         table = read_csv(path)
-        with naming(path):
+        with errors_naming(path):
             return self.encode(table)
 
     def encode_target(self, rows: Any) -> Tensor:
-        """(rows,) class numbers as int64, or values as float32 for regression."""
+        """(rows,) class labels as int64, or values as float32 for regression."""
         table = as_columns(rows)
-        require(table, [self.target])
+        require_columns(table, [self.target])
         values = table[self.target]
         if any(map(is_missing, values)):
-            raise InputError(f"column {self.target!r}: expected a target in every row")
+            raise InputError(
+                f"column {self.target!r}: a target is missing; expected one in every row"
+            )
         if not self.classes:
-            plain = [TRUTH.get(value, value) for value in values]
-            return torch.from_numpy(numbers(self.target, plain)).float()
+            plain = [BOOLEANS.get(value, value) for value in values]
+            return torch.from_numpy(numeric_column(self.target, plain)).float()
         label = {name: number for number, name in enumerate(self.classes)}
         names = class_names(values)
         unseen = next((name for name in names if name not in label), None)
@@ -142,54 +153,58 @@ class TableEncoder:
     @classmethod
     def from_json(cls, state: dict[str, Any]) -> "TableEncoder":
         columns = tuple(
-            Category(column["name"], tuple(column["words"]))
+            CategoricalColumn(column["name"], tuple(column["words"]))
             if "words" in column
-            else Number(**column)
+            else NumericColumn(**column)
             for column in state["columns"]
         )
         return cls(columns, state["target"], tuple(state["classes"]), tuple(state["notes"]))
 
 
 def class_names(values: list[str]) -> list[str]:
-    """Labels as they are; whole numbers in their shortest form, so that 1 and 1.0 are one class."""
-    found = parse(values)[0].tolist()
+    """The labels, with whole numbers in their shortest form: 1 and 1.0 are one class."""
+    found = parse_numbers(values)[0].tolist()
     return [f"{x:.0f}" if x % 1 == 0 else label for x, label in zip(found, values, strict=True)]
 
 
 def fit_columns(
     table: Columns, rows: list[int], log: Mapping[str, float] | None = None
-) -> tuple[tuple[Number | Category, ...], tuple[str, ...]]:
-    """(columns, notes): each column's encoding by the given rows, and what was left out."""
-    columns: list[Number | Category] = []
+) -> tuple[tuple[NumericColumn | CategoricalColumn, ...], tuple[str, ...]]:
+    """(columns, notes): the encoding of each column, and which columns were dropped.
+
+    rows: the training rows.
+    log: scales of the columns to be log-transformed.
+    """
+    columns: list[NumericColumn | CategoricalColumn] = []
     notes = []
     for name, values in table.items():
         training = [values[row] for row in rows]
-        column: Number | Category | None
-        if holds_numbers(name, values):
-            numbers(name, values)  # refuse here, where row numbers are the table's own
-            column = Number.fit(name, training, (log or {}).get(name, 0.0))
-        elif reason := unhelpful(values):
-            notes.append(f"column {name!r} was left out: {reason}")
+        column: NumericColumn | CategoricalColumn | None
+        if is_numeric(name, values):
+            numeric_column(name, values)  # refuse here, where row numbers are those of the table
+            column = NumericColumn.fit(name, training, (log or {}).get(name, 0.0))
+        elif reason := reason_to_drop(values):
+            notes.append(f"column {name!r} was dropped: {reason}")
             continue
         else:
-            column = Category.fit(name, training)
+            column = CategoricalColumn.fit(name, training)
         if column is None:
-            notes.append(f"column {name!r} was left out: it is the same in all training rows")
+            notes.append(f"column {name!r} was dropped: it is the same in all training rows")
         else:
             columns.append(column)
     return tuple(columns), tuple(notes)
 
 
-def unhelpful(values: list[str]) -> str:
-    """Why one feature per word would not help; empty where it may."""
+def reason_to_drop(values: list[str]) -> str:
+    """Why a column of words cannot be one-hot encoded; empty if it can."""
     words = [value for value in values if not is_missing(value)]
     different = len(set(words))
-    if different <= MANY:
+    if different <= MAX_CATEGORIES:
         return ""
-    if look_like_dates(words):
+    if are_dates(words):
         return "its values look like dates; add numbers such as the year or the days since"
     return "its words are nearly all different" if different > len(words) / 2 else ""
 
 
-def _scaled(x: np.ndarray, log: float) -> np.ndarray:
+def _log_scaled(x: np.ndarray, log: float) -> np.ndarray:
     return np.sign(x) * np.log1p(np.abs(x) / log) if log else x

@@ -1,7 +1,7 @@
-"""Your own text: a file in any language as one long row of characters, the next one to be guessed.
+"""Your own text: a file in any language as one sequence of characters, to predict the next one.
 
-The first 90 % are the training text; of the last 10 % the first half is validation and the second
-is test, as for tiny Shakespeare. x is the text and y the same text one character later.
+The first 90 % are the training text, then 5 % validation and 5 % test. x is the text and y the same
+text one character later.
 """
 
 from itertools import pairwise
@@ -14,21 +14,25 @@ from chainrule.data.splits import Split, Splits
 from chainrule.data.text.vocabulary import Vocabulary, character_vocabulary, read_text
 from chainrule.errors import InputError
 
-HELD_OUT = 20  # validation and test are each one part of so many
+HELD_OUT = 20  # validation and test are each one part in so many
 
 
-def text_file(path: str | Path, passage: int = 1) -> Splits:
-    """The splits of a text file in UTF-8, each long enough to hold a passage."""
+def text_file(path: str | Path, context_length: int = 1) -> Splits:
+    """The three splits of a text file, in the order of the text.
+
+    path: a text file in UTF-8.
+    context_length: characters that each split must be able to hold at least.
+    """
     text = read_text(path)
-    least = HELD_OUT * (passage + 1)
+    least = HELD_OUT * (context_length + 1)
     if len(text) < least:
         raise InputError(
-            f"{path} has {len(text):,} characters; expected at least {least:,}, as a twentieth of "
-            f"them is for validation and must hold a passage of {passage}; take a longer text or a "
-            "smaller --context"
+            f"{path} has {len(text):,} characters; expected at least {least:,}, because the "
+            f"validation split, a twentieth, must exceed context_length {context_length}; use a "
+            "longer text or a smaller context_length"
         )
     vocabulary = character_vocabulary(text)
-    tokens = numbered(text, vocabulary)
+    tokens = encode_characters(text, vocabulary)
     n = len(tokens)
     ends = (0, n - 2 * (n // HELD_OUT), n - n // HELD_OUT, n)
     parts = [tokens[a:b] for a, b in pairwise(ends)]
@@ -36,8 +40,8 @@ def text_file(path: str | Path, passage: int = 1) -> Splits:
     return Splits(train, validation, test, vocabulary.tokens, vocabulary)
 
 
-def numbered(text: str, vocabulary: Vocabulary) -> torch.Tensor:
-    """`vocabulary.encode` of a text that holds all of its characters, for long texts."""
+def encode_characters(text: str, vocabulary: Vocabulary) -> torch.Tensor:
+    """`vocabulary.encode` of the very text the vocabulary was built from, fast for long texts."""
     codes = np.frombuffer(text.encode("utf-32-le"), np.uint32)
-    _, places = np.unique(codes, return_inverse=True)
-    return torch.from_numpy(places.astype(np.int64) + len(vocabulary.special))
+    _, ranks = np.unique(codes, return_inverse=True)
+    return torch.from_numpy(ranks.astype(np.int64) + len(vocabulary.special_tokens))

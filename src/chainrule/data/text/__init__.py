@@ -1,1 +1,1 @@
-"""Text as numbers: vocabularies, word pieces, encoders, documents."""
+"""Text as token ids: vocabularies, WordPiece, encoders, documents."""

@@ -1,7 +1,7 @@
-"""Plain text to pre-train on: documents of sentences, from the data sets and from files.
+"""Plain text for pre-training: documents as lists of sentences, from data sets and from files.
 
-Of each set only what its own tasks may learn from is read: the training reviews of IMDB, the
-training sentences of EWT, the passages of SQuAD's training articles. Labels are not looked at.
+Of each data set only what its own tasks may train on is read: the training reviews of IMDB, the
+training sentences of EWT, the passages of SQuAD's training articles. Labels are ignored.
 """
 
 import re
@@ -14,48 +14,52 @@ from chainrule.data.text.vocabulary import read_text
 from chainrule.errors import InputError
 
 Document = list[str]
-SENTENCE = re.compile(r"(?:(?<=[.!?])|(?<=[.!?][\"')\]]))\s+|\n+")
-PARAGRAPH = re.compile(r"\n\s*\n")
+SENTENCE_END = re.compile(r"(?:(?<=[.!?])|(?<=[.!?][\"')\]]))\s+|\n+")
+BLANK_LINE = re.compile(r"\n\s*\n")
 
 
 def documents(names: tuple[str, ...], folder: Path | None = None) -> list[Document]:
-    """All documents of these sets and text files, one after another."""
+    """The documents of several corpora, one after another.
+
+    names: corpora (imdb, ewt, squad) and paths of text files with a blank line between documents.
+    folder: the data folder.
+    """
     found = []
     for name in names:
-        if name in SETS:
-            found += SETS[name](folder)
+        if name in CORPORA:
+            found += CORPORA[name](folder)
         elif Path(name).is_file():
-            found += from_file(Path(name))
+            found += file_documents(Path(name))
         else:
             raise InputError(
-                f"there is no text named {name!r}; expected {', '.join(SETS)}, or a text file with "
-                "an empty line between two documents"
+                f"there is no corpus or file named {name!r}; expected {', '.join(CORPORA)}, or a "
+                "text file with a blank line between two documents"
             )
     return found
 
 
 def sentences(text: str) -> Document:
-    """Cut behind . ! ? and the quotes or brackets that they close, and at the ends of lines."""
-    return [part for part in SENTENCE.split(text) if part.strip()]
+    """Split after . ! ? with their closing quotes or brackets, and at line ends."""
+    return [part for part in SENTENCE_END.split(text) if part.strip()]
 
 
-def from_file(path: Path) -> list[Document]:
-    """Documents have an empty line between them."""
-    return [sentences(part) for part in PARAGRAPH.split(read_text(path)) if part.strip()]
+def file_documents(path: Path) -> list[Document]:
+    """The documents of a text file, which blank lines separate."""
+    return [sentences(part) for part in BLANK_LINE.split(read_text(path)) if part.strip()]
 
 
-def reviews(folder: Path | None) -> list[Document]:
+def imdb_documents(folder: Path | None) -> list[Document]:
     path, _ = imdb.paths(folder)
     return [sentences(text.replace("<br />", "\n")) for text, _ in imdb.reviews(path, "train")]
 
 
-def web(folder: Path | None) -> list[Document]:
+def ewt_documents(folder: Path | None) -> list[Document]:
     rows = ewt.sentences(folder)["train"]
     return [[row.text for row in rows] for _, rows in groupby(rows, lambda row: row.document)]
 
 
-def articles(folder: Path | None) -> list[Document]:
-    """Each with its passages one after another; validation articles, which a seed draws, too."""
+def squad_documents(folder: Path | None) -> list[Document]:
+    """One document per training or validation article: all its passages."""
     parts = squad.questions(folder)
     passages: dict[str, dict[str, None]] = {}
     for question in parts["train"] + parts["validation"]:
@@ -63,8 +67,8 @@ def articles(folder: Path | None) -> list[Document]:
     return [sentences("\n".join(found)) for found in passages.values()]
 
 
-SETS: Mapping[str, Callable[[Path | None], list[Document]]] = {
-    "imdb": reviews,
-    "ewt": web,
-    "squad": articles,
+CORPORA: Mapping[str, Callable[[Path | None], list[Document]]] = {
+    "imdb": imdb_documents,
+    "ewt": ewt_documents,
+    "squad": squad_documents,
 }

@@ -1,6 +1,7 @@
-"""Readers of a user's own sentences, for models of text.
+"""Encoders of a user's sentences, for models of text.
 
-Each takes sentences, or a text file with one on every line, and gives token numbers, one row each.
+Each takes sentences, or a text file with one sentence per line, and returns one row of token ids
+per sentence.
 """
 
 from collections.abc import Sequence
@@ -11,7 +12,7 @@ from typing import Any, Protocol, runtime_checkable
 from jaxtyping import Int
 from torch import Tensor
 
-from chainrule.data.text.vocabulary import UNKNOWN, Vocabulary, padded, read_text
+from chainrule.data.text.vocabulary import UNKNOWN, Vocabulary, pad_sequences, read_lines
 from chainrule.errors import InputError
 
 
@@ -26,66 +27,75 @@ class SentenceEncoder(Protocol):
     def to_json(self) -> dict[str, Any]: ...
 
 
-def lines(path: str | Path) -> list[str]:
-    """The lines of a text file that are not empty."""
-    return [line for line in read_text(path).splitlines() if line.strip()]
-
-
 @dataclass(frozen=True)
 class TokenEncoder:
-    """A text as the numbers of its last `length` tokens."""
+    """A text as the ids of its last tokens, padded on the right.
+
+    vocabulary: maps tokens to ids.
+    max_length: the length of every row; a longer text loses its beginning.
+    """
 
     vocabulary: Vocabulary
-    length: int
+    max_length: int
 
     def encode_texts(self, texts: Sequence[str]) -> Int[Tensor, "n length"]:
-        return padded([known(self.vocabulary, text) for text in texts], self.length)
+        return pad_sequences([token_ids(self.vocabulary, text) for text in texts], self.max_length)
 
     def encode_file(self, path: str | Path) -> Int[Tensor, "n length"]:
-        return self.encode_texts(lines(path))
+        return self.encode_texts(read_lines(path))
 
     def to_json(self) -> dict[str, Any]:
-        return {"kind": "tokens", "length": self.length, "vocabulary": self.vocabulary.to_json()}
+        state = {"max_length": self.max_length, "vocabulary": self.vocabulary.to_json()}
+        return {"kind": "tokens", **state}
 
     @classmethod
     def from_json(cls, state: dict[str, Any]) -> "TokenEncoder":
-        return cls(Vocabulary.from_json(state["vocabulary"]), state["length"])
+        return cls(Vocabulary.from_json(state["vocabulary"]), state["max_length"])
 
 
 @dataclass(frozen=True)
 class BagEncoder:
-    """A text as the set of its known words: their numbers in ascending order."""
+    """A text as the set of its known words: their ids in ascending order, padded on the right.
+
+    vocabulary: maps words to ids.
+    max_length: the length of every row.
+    """
 
     vocabulary: Vocabulary
-    length: int
+    max_length: int
 
     def encode_texts(self, texts: Sequence[str]) -> Int[Tensor, "n length"]:
-        rows = [sorted({*known(self.vocabulary, text)} - {UNKNOWN}) for text in texts]
-        return padded(rows, self.length)
+        rows = [sorted({*token_ids(self.vocabulary, text)} - {UNKNOWN}) for text in texts]
+        return pad_sequences(rows, self.max_length)
 
     def encode_file(self, path: str | Path) -> Int[Tensor, "n length"]:
-        return self.encode_texts(lines(path))
+        return self.encode_texts(read_lines(path))
 
     def to_json(self) -> dict[str, Any]:
-        return {"kind": "bag", "length": self.length, "vocabulary": self.vocabulary.to_json()}
+        state = {"max_length": self.max_length, "vocabulary": self.vocabulary.to_json()}
+        return {"kind": "bag", **state}
 
     @classmethod
     def from_json(cls, state: dict[str, Any]) -> "BagEncoder":
-        return cls(Vocabulary.from_json(state["vocabulary"]), state["length"])
+        return cls(Vocabulary.from_json(state["vocabulary"]), state["max_length"])
 
 
 @dataclass(frozen=True)
 class PairEncoder:
-    """A sentence of the source language; `target` turns the translation into words again."""
+    """A sentence to be translated, as token ids padded to the longest of its batch.
+
+    source: the vocabulary of the sentences.
+    target: the vocabulary of the translations, which decodes them.
+    """
 
     source: Vocabulary
     target: Vocabulary
 
     def encode_texts(self, texts: Sequence[str]) -> Int[Tensor, "n length"]:
-        return padded([known(self.source, text) for text in texts])
+        return pad_sequences([token_ids(self.source, text) for text in texts])
 
     def encode_file(self, path: str | Path) -> Int[Tensor, "n length"]:
-        return self.encode_texts(lines(path))
+        return self.encode_texts(read_lines(path))
 
     def to_json(self) -> dict[str, Any]:
         return {"kind": "pair", "source": self.source.to_json(), "target": self.target.to_json()}
@@ -95,8 +105,8 @@ class PairEncoder:
         return cls(Vocabulary.from_json(state["source"]), Vocabulary.from_json(state["target"]))
 
 
-def known(vocabulary: Vocabulary, text: str) -> list[int]:
-    """The numbers of a text that has at least one word."""
+def token_ids(vocabulary: Vocabulary, text: str) -> list[int]:
+    """The ids of a text; a text without words is refused."""
     found = vocabulary.encode(text)
     if not found:
         raise InputError(f"expected words, got {text!r}")

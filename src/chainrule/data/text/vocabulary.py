@@ -1,7 +1,7 @@
-"""Text as numbers: tokens, and vocabularies that number them.
+"""Text as token ids: a tokenizer of words, and vocabularies of words or characters.
 
-The first numbers are kept: 0 fills short rows up, 1 stands for every token that is not known, 2 and
-3 begin and end a sentence. Vocabularies of characters have only the first two.
+The first ids are reserved: 0 pads short rows, 1 stands for every unknown token, 2 and 3 begin and
+end a sentence. Character vocabularies reserve only the first two.
 """
 
 import re
@@ -21,34 +21,39 @@ from chainrule.errors import InputError
 
 PADDING, UNKNOWN, BEGIN, END = range(4)
 SPECIAL = ("<pad>", "<unk>", "<s>", "</s>")
-WORD = re.compile(r"\w+(?:[-'’]\w+)*|[^\w\s]")  # it's and t-shirt are words; marks stand alone
+WORD = re.compile(r"\w+(?:[-'’]\w+)*|[^\w\s]")  # it's and t-shirt are one word, a mark is its own
 
-AFTER_WORD = re.compile(r" ([.,;:!?%)])")
+BEFORE_MARK = re.compile(r" ([.,;:!?%)])")
 
 
-def words(text: str) -> list[str]:
+def tokenize(text: str) -> list[str]:
     """Lower-case words and punctuation marks."""
     return WORD.findall(text.lower())
 
 
-def joined(tokens: Iterable[str]) -> str:
-    """Words and marks as they are written: no space before a full stop."""
-    return AFTER_WORD.sub(r"\1", " ".join(tokens))
+def detokenize(tokens: Iterable[str]) -> str:
+    """Tokens joined by spaces, without a space before a punctuation mark."""
+    return BEFORE_MARK.sub(r"\1", " ".join(tokens))
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Tokens in the order of their numbers; `unit` is what a token is: word or character."""
+    """Tokens and their ids.
+
+    tokens: all tokens in the order of their ids, the special ones first.
+    unit: what a token is, "word" or "character".
+    """
 
     tokens: tuple[str, ...]
     unit: str = "word"
 
     def __post_init__(self) -> None:
         if self.unit not in ("word", "character"):
-            raise InputError(f"expected a vocabulary of words or characters, got {self.unit!r}")
-        if self.tokens[: len(self.special)] != self.special or len(self.numbers) < len(self):
+            raise InputError(f'expected unit "word" or "character", got {self.unit!r}')
+        special = self.special_tokens
+        if self.tokens[: len(special)] != special or len(self.token_to_id) < len(self):
             raise InputError(
-                f"expected different tokens that begin with {', '.join(self.special)}, "
+                f"expected different tokens that begin with {', '.join(special)}, "
                 f"got {', '.join(self.tokens[:5])} …"
             )
 
@@ -56,28 +61,28 @@ class Vocabulary:
         return len(self.tokens)
 
     @property
-    def special(self) -> tuple[str, ...]:
-        """The tokens that no text holds."""
+    def special_tokens(self) -> tuple[str, ...]:
+        """The reserved tokens, which no text contains."""
         return SPECIAL if self.unit == "word" else SPECIAL[:2]
 
     @cached_property
-    def numbers(self) -> dict[str, int]:
+    def token_to_id(self) -> dict[str, int]:
         return {token: number for number, token in enumerate(self.tokens)}
 
     def encode(self, text: str) -> list[int]:
-        """The numbers of a text's tokens."""
-        tokens = words(text) if self.unit == "word" else text
-        return [self.numbers.get(token, UNKNOWN) for token in tokens]
+        """The token ids of a text."""
+        tokens = tokenize(text) if self.unit == "word" else text
+        return [self.token_to_id.get(token, UNKNOWN) for token in tokens]
 
-    def decode(self, numbers: Iterable[int]) -> str:
-        """The text of these numbers, up to the end of the sentence."""
+    def decode(self, ids: Iterable[int]) -> str:
+        """The text of these token ids, up to the end of the sentence."""
         found = []
-        for number in numbers:
+        for number in ids:
             if number == END and self.unit == "word":
                 break
-            if number == UNKNOWN or number >= len(self.special):
+            if number == UNKNOWN or number >= len(self.special_tokens):
                 found.append(self.tokens[number])
-        return joined(found) if self.unit == "word" else "".join(found)
+        return detokenize(found) if self.unit == "word" else "".join(found)
 
     def encode_file(self, path: str | Path) -> Int[Tensor, "1 length"]:
         """The whole file as one sequence."""
@@ -92,22 +97,32 @@ class Vocabulary:
 
 
 def word_vocabulary(
-    texts: Iterable[Sequence[str]], most: int | None = None, least: int = 1
+    texts: Iterable[Sequence[str]], max_size: int | None = None, min_count: int = 1
 ) -> Vocabulary:
-    """Words seen at least `least` times, the `most` frequent; equally frequent ones by alphabet."""
+    """The most frequent words first, equally frequent ones in alphabetical order.
+
+    texts: tokenized texts.
+    max_size: how many words are kept, special tokens not counted; None keeps all.
+    min_count: how often a word must occur to be kept.
+    """
     counts = Counter(word for text in texts for word in text)
-    ranked = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:most]
-    return Vocabulary((*SPECIAL, *(word for word, count in ranked if count >= least)))
+    ranked = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:max_size]
+    return Vocabulary((*SPECIAL, *(word for word, count in ranked if count >= min_count)))
 
 
 def character_vocabulary(text: str) -> Vocabulary:
-    """All characters of a text, in the order of their codes."""
+    """All characters of a text, in the order of their code points."""
     return Vocabulary((*SPECIAL[:2], *sorted(set(text))), "character")
 
 
-def padded(rows: Sequence[Sequence[int]], length: int | None = None) -> Int[Tensor, "n length"]:
-    """Rows filled up with 0 to the longest, or to `length`; of a longer row the end is kept."""
-    length = max(map(len, rows), default=0) if length is None else length
+def pad_sequences(
+    rows: Sequence[Sequence[int]], max_length: int | None = None
+) -> Int[Tensor, "n length"]:
+    """Rows of token ids padded on the right with 0.
+
+    max_length: the length of all rows; longer ones lose their beginning. None takes the longest.
+    """
+    length = max(map(len, rows), default=0) if max_length is None else max_length
     filled = np.full((len(rows), length), PADDING, np.int64)
     for number, row in enumerate(rows):
         kept = row[max(0, len(row) - length) :]
@@ -116,13 +131,20 @@ def padded(rows: Sequence[Sequence[int]], length: int | None = None) -> Int[Tens
 
 
 def read_text(path: str | Path) -> str:
-    """A text file of the user's; a byte-order mark is no part of it."""
+    """The content of a UTF-8 text file, without a byte-order mark."""
     try:
         text = Path(path).read_text("utf-8-sig")
+    except FileNotFoundError:
+        raise InputError(f"there is no file {path}") from None
     except UnicodeDecodeError:
         raise InputError(f"{path} is not a text file in UTF-8") from None
     except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from None
+        raise InputError(f"{path} cannot be read: {error.strerror}") from None
     if not text.strip():
         raise InputError(f"{path} is empty; expected text")
     return text
+
+
+def read_lines(path: str | Path) -> list[str]:
+    """The lines of a text file that are not blank."""
+    return [line for line in read_text(path).splitlines() if line.strip()]

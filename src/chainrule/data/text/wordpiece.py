@@ -1,11 +1,11 @@
-"""WordPiece: words that are rare become pieces, so that a small vocabulary spells every text.
+"""WordPiece: rare words become several pieces, so that a small vocabulary spells every text.
 
-    unaffable → una ##ff ##able        a piece with ## goes on where the last one ended
+    unaffable → una ##ff ##able        a piece with ## continues the previous one
 
-Trained and applied by the `tokenizers` library (Rust); a vocabulary is plain JSON, or BERT's own
-vocab.txt with a piece on every line. Trained here, the first five tokens are [PAD], [UNK], [CLS],
-[SEP] and [MASK]; others may have the last four elsewhere. A text that spells [MASK] means that
-token.
+Trained and applied by the `tokenizers` library (Rust). A vocabulary is stored as plain JSON, or as
+BERT's own vocab.txt with one piece per line. Here the first five tokens are [PAD], [UNK], [CLS],
+[SEP] and [MASK]; a published vocabulary may have the last four elsewhere. A text that contains
+[MASK] means that token.
 Schuster and Nakajima (2012); Wu et al. (2016), arXiv 1609.08144. Notes: J 6.5.
 """
 
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from jaxtyping import Int
 from torch import Tensor
 
-from chainrule.data.text.vocabulary import padded, read_text
+from chainrule.data.text.vocabulary import pad_sequences, read_lines, read_text
 from chainrule.errors import InputError
 
 if TYPE_CHECKING:
@@ -27,18 +27,16 @@ if TYPE_CHECKING:
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 PAD, UNK, CLS, SEP, MASK = range(5)
-LETTERS = 1000  # characters that are kept apart; words with others are [UNK]
+MAX_CHARACTERS = 1000  # different ones in a trained vocabulary; words with others are [UNK]
 
 
-class Words(NamedTuple):
-    """A sentence of words as pieces, and the place of each word's first piece."""
+class EncodedQuestion(NamedTuple):
+    """[CLS] question [SEP] passage [SEP].
 
-    tokens: list[int]
-    first: list[int]
-
-
-class Question(NamedTuple):
-    """[CLS] question [SEP] passage [SEP]: pieces, segments, and (from, to) of each in its text."""
+    tokens: the token ids.
+    segments: 0 for the question, 1 for the passage.
+    offsets: (start, end) of each token in its own text; (0, 0) for special tokens.
+    """
 
     tokens: list[int]
     segments: list[int]
@@ -46,171 +44,182 @@ class Question(NamedTuple):
 
 
 class WordPiece:
-    """A trained vocabulary of pieces in the order of their numbers."""
+    """A trained WordPiece vocabulary.
 
-    def __init__(self, tokens: Sequence[str], length: int = 128, lower: bool = True):
-        """length: of the rows that `encode_texts` gives; lower: letters become small, bare ones."""
-        numbers = {token: number for number, token in enumerate(tokens)}
-        absent = [token for token in SPECIAL if token not in numbers]
-        if absent or numbers[SPECIAL[PAD]] != PAD or len(numbers) < len(tokens):
+    tokens: the pieces in the order of their ids.
+    max_length: the length of the rows that `encode_texts` returns.
+    lowercase: whether letters are lower-cased and stripped of accents.
+    """
+
+    def __init__(self, tokens: Sequence[str], max_length: int = 128, lowercase: bool = True):
+        token_to_id = {token: number for number, token in enumerate(tokens)}
+        absent = [token for token in SPECIAL if token not in token_to_id]
+        if absent or token_to_id[SPECIAL[PAD]] != PAD or len(token_to_id) < len(tokens):
             raise InputError(
                 f"expected different pieces, [PAD] the first and {', '.join(SPECIAL[1:])} among "
                 f"them, got {', '.join(tokens[:6])} …"
             )
-        if length < 3:
-            raise InputError(f"expected rows of 3 tokens or more, got {length}")
-        self.tokens, self.length, self.lower, self.numbers = tuple(tokens), length, lower, numbers
-        self.unk, self.cls, self.sep, self.mask = (numbers[token] for token in SPECIAL[1:])
+        if max_length < 3:
+            raise InputError(f"max_length must be at least 3, got {max_length}")
+        self.tokens, self.max_length, self.lowercase = tuple(tokens), max_length, lowercase
+        self.token_to_id = token_to_id
+        self.unk, self.cls, self.sep, self.mask = (token_to_id[token] for token in SPECIAL[1:])
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, WordPiece) and self.to_json() == other.to_json()
 
     def __hash__(self) -> int:
-        return hash((self.tokens, self.length, self.lower))
+        return hash((self.tokens, self.max_length, self.lowercase))
 
     def __len__(self) -> int:
         return len(self.tokens)
 
-    def of_length(self, length: int) -> "WordPiece":
+    def with_max_length(self, max_length: int) -> "WordPiece":
         """The same pieces for rows of another length."""
-        return WordPiece(self.tokens, length, self.lower)
+        return WordPiece(self.tokens, max_length, self.lowercase)
 
     @cached_property
     def tokenizer(self) -> "Tokenizer":
-        return pipeline(self.numbers, self.lower)
+        return build_tokenizer(self.token_to_id, self.lowercase)
 
     def encode(self, text: str) -> list[int]:
-        """The pieces of a text, without [CLS] and [SEP]."""
+        """The token ids of a text, without [CLS] and [SEP]."""
         return self.tokenizer.encode(text, add_special_tokens=False).ids
 
-    def encode_many(self, texts: Sequence[str]) -> list[list[int]]:
-        """The same for many texts, in parallel."""
+    def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
+        """`encode` of many texts, in parallel."""
         found = self.tokenizer.encode_batch(list(texts), add_special_tokens=False)
         return [each.ids for each in found]
 
     def encode_texts(self, texts: Sequence[str]) -> Int[Tensor, "n length"]:
-        """[CLS] … [SEP], one row for each text, filled up; a long text loses its middle."""
+        """[CLS] text [SEP], one padded row per text; a long text loses its middle."""
         for text in texts:
             if not text.strip():
                 raise InputError(f"expected words, got {text!r}")
-        half, whole = (self.length - 2) // 2, self.length - 2
+        whole = self.max_length - 2
+        half = whole // 2
         rows = [
             row if len(row) <= whole else [*row[: whole - half], *row[len(row) - half :]]
-            for row in self.encode_many(texts)
+            for row in self.encode_batch(texts)
         ]
-        return padded([[self.cls, *row, self.sep] for row in rows], self.length)
+        return pad_sequences([[self.cls, *row, self.sep] for row in rows], self.max_length)
 
     def encode_file(self, path: str | Path) -> Int[Tensor, "n length"]:
-        """The lines of a text file."""
-        return self.encode_texts([line for line in read_text(path).splitlines() if line.strip()])
+        """`encode_texts` of the lines of a text file."""
+        return self.encode_texts(read_lines(path))
 
-    def encode_words(self, words: Sequence[str]) -> Words:
-        """[CLS] … [SEP] of words that stand apart already; a word without pieces is [UNK]."""
-        tokens, first = [self.cls], []
-        for pieces in self.encode_many(words):
-            first.append(len(tokens))
-            tokens += pieces or [self.unk]
-        return Words([*tokens, self.sep], first)
-
-    def encode_question(self, question: str, passage: str) -> Question:
-        """The pair as BERT reads it; offsets of the passage's pieces are places in its text."""
-        asked = self.tokenizer.encode(question, add_special_tokens=False)
-        read = self.tokenizer.encode(passage, add_special_tokens=False)
-        tokens = [self.cls, *asked.ids, self.sep, *read.ids, self.sep]
-        segments = [0] * (len(asked.ids) + 2) + [1] * (len(read.ids) + 1)
+    def encode_question(self, question: str, passage: str) -> EncodedQuestion:
+        """The pair as BERT takes it."""
+        first = self.tokenizer.encode(question, add_special_tokens=False)
+        second = self.tokenizer.encode(passage, add_special_tokens=False)
+        tokens = [self.cls, *first.ids, self.sep, *second.ids, self.sep]
+        segments = [0] * (len(first.ids) + 2) + [1] * (len(second.ids) + 1)
         none = (0, 0)
-        return Question(tokens, segments, [none, *asked.offsets, none, *read.offsets, none])
+        offsets = [none, *first.offsets, none, *second.offsets, none]
+        return EncodedQuestion(tokens, segments, offsets)
 
-    def decode(self, numbers: Iterable[int]) -> str:
-        """The text of these pieces, without special tokens but [UNK] and [MASK]."""
-        shown = [number for number in numbers if number not in (PAD, self.cls, self.sep)]
+    def decode(self, ids: Iterable[int]) -> str:
+        """The text of these token ids, without [PAD], [CLS] and [SEP]."""
+        shown = [number for number in ids if number not in (PAD, self.cls, self.sep)]
         return self.tokenizer.decode(shown, skip_special_tokens=False)
 
     def to_json(self) -> dict[str, Any]:
         return {
             "kind": "wordpiece",
-            "length": self.length,
-            "lower": self.lower,
+            "max_length": self.max_length,
+            "lowercase": self.lowercase,
             "tokens": list(self.tokens),
         }
 
     @classmethod
     def from_json(cls, state: dict[str, Any]) -> "WordPiece":
-        return cls(state["tokens"], state["length"], state["lower"])
+        return cls(state["tokens"], state["max_length"], state["lowercase"])
 
     def save(self, path: str | Path) -> None:
+        """Write the vocabulary as JSON, which `read_wordpiece` reads."""
         Path(path).write_text(json.dumps(self.to_json(), ensure_ascii=False) + "\n", "utf-8")
 
 
-def read_wordpiece(path: str | Path, length: int = 512, lower: bool = True) -> WordPiece:
-    """A vocabulary that `save` wrote, or BERT's vocab.txt, for which length and lower are told."""
+def read_wordpiece(path: str | Path, max_length: int = 512, lowercase: bool = True) -> WordPiece:
+    """A vocabulary from a file.
+
+    path: JSON written by `WordPiece.save`, or BERT's vocab.txt.
+    max_length, lowercase: for a vocab.txt, which does not contain them.
+    """
     text = read_text(path)
     if text.startswith(SPECIAL[PAD]):
-        return WordPiece(text.replace("\r", "").rstrip("\n").split("\n"), length, lower)
+        tokens = text.replace("\r", "").rstrip("\n").split("\n")
+        return WordPiece(tokens, max_length, lowercase)
     try:
         return WordPiece.from_json(json.loads(text))
     except (ValueError, KeyError, TypeError):
         raise InputError(
-            f"{path} is neither a vocabulary that WordPiece.save wrote nor BERT's vocab.txt, which "
+            f"{path} is neither a vocabulary written by WordPiece.save nor BERT's vocab.txt, which "
             "begins with [PAD]"
         ) from None
 
 
 def train_wordpiece(
-    texts: Iterable[str], size: int = 8000, length: int = 128, lower: bool = True
+    texts: Iterable[str], vocab_size: int = 8000, max_length: int = 128, lowercase: bool = True
 ) -> WordPiece:
-    """Up to `size` pieces, learned from these texts; the same texts give the same pieces."""
+    """A vocabulary learned from texts; the same texts give the same vocabulary.
+
+    texts: the training texts.
+    vocab_size: the largest number of tokens, special ones included.
+    max_length, lowercase: see `WordPiece`.
+    """
     texts = list(texts)
-    tokenizer = pipeline({}, lower)
-    letters = alphabet(texts, tokenizer)
-    going_on = [f"##{letter}" for letter in letters if continues(letter, tokenizer)]
-    least = len(SPECIAL) + len(letters) + len(going_on)
-    if not letters or size < least:
+    tokenizer = build_tokenizer({}, lowercase)
+    characters = alphabet(texts, tokenizer)
+    continued = [f"##{c}" for c in characters if can_continue(c, tokenizer)]
+    least = len(SPECIAL) + len(characters) + len(continued)
+    if not characters or vocab_size < least:
         raise InputError(
-            f"expected texts with letters in them, and a size of {least} or more: as many are the "
-            f"special tokens and single characters; got a size of {size}"
+            f"expected texts with letters in them and a vocab_size of {least} or more, the number "
+            f"of special tokens and single characters; got {vocab_size}"
         )
-    # The trainer numbers ##a, ##b, … by chance, and ties by these numbers; so they are given.
-    trainer = library().trainers.WordPieceTrainer(
-        vocab_size=size,
-        special_tokens=[*SPECIAL, *going_on],
-        initial_alphabet=letters,
-        limit_alphabet=len(letters),
+    # The trainer would number ##a, ##b, … at random and break ties by these ids, so fix them here.
+    trainer = tokenizers_package().trainers.WordPieceTrainer(
+        vocab_size=vocab_size,
+        special_tokens=[*SPECIAL, *continued],
+        initial_alphabet=characters,
+        limit_alphabet=len(characters),
         show_progress=False,
     )
     tokenizer.train_from_iterator(texts, trainer)
-    numbers = tokenizer.get_vocab()
-    return WordPiece(sorted(numbers, key=lambda token: numbers[token]), length, lower)
+    token_to_id = tokenizer.get_vocab()
+    tokens = sorted(token_to_id, key=lambda token: token_to_id[token])
+    return WordPiece(tokens, max_length, lowercase)
 
 
 def alphabet(texts: Sequence[str], tokenizer: "Tokenizer") -> list[str]:
-    """The characters of the texts in the order of their codes, the most frequent if too many."""
+    """The most frequent characters of the texts, in the order of their code points."""
     counts: Counter[str] = Counter()
     for text in texts:
         counts.update(tokenizer.normalizer.normalize_str(text))
     seen = sorted((c for c in counts if not c.isspace()), key=lambda c: (-counts[c], c))
-    return sorted(seen[:LETTERS])
+    return sorted(seen[:MAX_CHARACTERS])
 
 
-def continues(letter: str, tokenizer: "Tokenizer") -> bool:
-    """Whether a word may hold it behind its first letter: marks stand alone."""
-    return len(tokenizer.pre_tokenizer.pre_tokenize_str(f"a{letter}")) == 1
+def can_continue(character: str, tokenizer: "Tokenizer") -> bool:
+    """Whether a word may contain it after its first letter; punctuation is a word of its own."""
+    return len(tokenizer.pre_tokenizer.pre_tokenize_str(f"a{character}")) == 1
 
 
-def pipeline(numbers: dict[str, int], lower: bool) -> "Tokenizer":
-    """BERT's own: clean, cut at spaces and marks, then the longest piece that fits each time."""
-    own = library()
-    tokenizer = own.Tokenizer(own.models.WordPiece(numbers, unk_token=SPECIAL[UNK]))
-    tokenizer.normalizer = own.normalizers.BertNormalizer(lowercase=lower)
-    tokenizer.pre_tokenizer = own.pre_tokenizers.BertPreTokenizer()
-    tokenizer.decoder = own.decoders.WordPiece(prefix="##")
-    if numbers:
-        tokenizer.add_special_tokens([SPECIAL[MASK]])  # a text cannot spell the others
+def build_tokenizer(token_to_id: dict[str, int], lowercase: bool) -> "Tokenizer":
+    """BERT's pipeline: normalize, split at spaces and marks, then longest piece first."""
+    package = tokenizers_package()
+    tokenizer = package.Tokenizer(package.models.WordPiece(token_to_id, unk_token=SPECIAL[UNK]))
+    tokenizer.normalizer = package.normalizers.BertNormalizer(lowercase=lowercase)
+    tokenizer.pre_tokenizer = package.pre_tokenizers.BertPreTokenizer()
+    tokenizer.decoder = package.decoders.WordPiece(prefix="##")
+    if token_to_id:
+        tokenizer.add_special_tokens([SPECIAL[MASK]])  # a text cannot contain the others
     return tokenizer
 
 
-def library() -> Any:
-    """The package tokenizers, or a sentence on how to get it."""
+def tokenizers_package() -> Any:
+    """The package tokenizers, or an error that says how to install it."""
     try:
         import tokenizers
     except ImportError:

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from chainrule.data.datasets.random_graphs import CLASSES, drawn
+from chainrule.data.datasets.random_graphs import CLASSES, random_graph
 from chainrule.graphs import Graph
 from chainrule.lab.claim import Picture, Verdict
 from chainrule.nn.laplacian import normalized_adjacency
@@ -48,7 +48,7 @@ def verdict(matrix: Callable[[Graph], Tensor], graphs: int, seed: int) -> Verdic
     worst, least, spectra = 0.0, 0.0, {}
     for number in range(graphs):
         kind = number % len(CLASSES)
-        graph = drawn(kind, generator)
+        graph = random_graph(kind, generator)
         graph = Graph(graph.x.double(), graph.edge_index)
         A_bar = matrix(graph)
         u = (A_bar != 0).sum(1).double().sqrt()

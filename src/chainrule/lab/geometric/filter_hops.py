@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from chainrule.data.datasets.random_graphs import CLASSES, drawn
+from chainrule.data.datasets.random_graphs import CLASSES, random_graph
 from chainrule.graphs import Graph, to_networkx
 from chainrule.lab.claim import Picture, Verdict
 from chainrule.models.geometric.polynomial import polynomial_filter
@@ -50,7 +50,7 @@ def verdict(response: Response, graphs: int, order: int, seed: int) -> Verdict:
     """How far an impulse reaches."""
     generator, worst = np.random.default_rng(seed), 0.0
     for number in range(graphs):
-        edges = drawn(number % len(CLASSES), generator).edge_index
+        edges = random_graph(number % len(CLASSES), generator).edge_index
         graph = impulses(edges)
         distance = distances(graph)
         reach = distance.where(distance.isfinite(), -1).amax(0)  # of each impulse

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from chainrule.data.datasets.random_graphs import CLASSES, drawn
+from chainrule.data.datasets.random_graphs import CLASSES, random_graph
 from chainrule.graphs import Graph
 from chainrule.lab.claim import Picture, Verdict
 from chainrule.models.geometric.chebyshev import chebyshev
@@ -56,7 +56,7 @@ def verdict(
     from_law = np.random.default_rng(seed)
     worst = 0.0
     for number in range(graphs):
-        graph = drawn(number % len(CLASSES), from_law)
+        graph = random_graph(number % len(CLASSES), from_law)
         x = torch.randn(graph.num_nodes, 3, generator=generator, dtype=torch.float64)
         alpha = torch.randn(terms, generator=generator, dtype=torch.float64)
         graph = Graph(x, graph.edge_index)

@@ -4,16 +4,16 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from chainrule.data.solids import box, cone_side, cylinder, half_ring
+from chainrule.data.solids import box, cylinder, frustum, half_torus
 from chainrule.models.geometric.pointnet import TNet
 
-SOLIDS = (box(1.0, 0.7, 0.4), cylinder(0.4, 1.0), cone_side(0.6, 0.1, 0.9), half_ring(0.6, 0.15))
+SOLIDS = (box(1.0, 0.7, 0.4), cylinder(0.4, 1.0), frustum(0.6, 0.1, 0.9), half_torus(0.6, 0.15))
 
 
 def clouds(number: int, points: int, seed: int) -> Tensor:
     """(number, points, 3): points on four solids in turn, double precision."""
     generator = np.random.default_rng(seed)
-    drawn = (SOLIDS[k % len(SOLIDS)].draw(points, generator) for k in range(number))
+    drawn = (SOLIDS[k % len(SOLIDS)].sample(points, generator) for k in range(number))
     return torch.from_numpy(np.stack(list(drawn))).double()
 
 

@@ -27,8 +27,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from chainrule.data.splits import TEST_SEED, Split, Splits, draw
-from chainrule.data.text.documents import SETS, Document, documents
+from chainrule.data.splits import TEST_SEED, Split, Splits, stratified_indices
+from chainrule.data.text.documents import CORPORA, Document, documents
 from chainrule.data.text.wordpiece import SPECIAL, WordPiece, train_wordpiece
 from chainrule.errors import InputError
 from chainrule.learning.bag_of_words import bag_of_words, rarity
@@ -117,7 +117,7 @@ class Recipe(BertSizes, BaseRecipe):
         if not self.text:
             raise InputError("`text` names nothing to learn from")
         # Files must be found again from any folder.
-        names = (name if name in SETS else str(Path(name).resolve()) for name in self.text)
+        names = (name if name in CORPORA else str(Path(name).resolve()) for name in self.text)
         object.__setattr__(self, "text", tuple(names))
 
     def data(self, folder: Path | None) -> Corpus:
@@ -216,7 +216,7 @@ class Recipe(BertSizes, BaseRecipe):
 
     def blanks(self, data: Corpus) -> Sequence[str]:
         """Sentences with a gap: our own for our own texts, those of the test for others."""
-        if set(self.text) <= set(SETS):
+        if set(self.text) <= set(CORPORA):
             return BLANKS
         pieces = wordpiece_of(data)
         rows = [row[1 : row.index(pieces.sep)] for row in data.test.x[: len(BLANKS)].tolist()]
@@ -251,7 +251,7 @@ class Recipe(BertSizes, BaseRecipe):
 
 def encoded(part: list[Document], pieces: WordPiece) -> list[Tokens]:
     """Documents of sentences of tokens."""
-    numbers = iter(pieces.encode_many([text for document in part for text in document]))
+    numbers = iter(pieces.encode_batch([text for document in part for text in document]))
     return [[next(numbers) for _ in document] for document in part]
 
 
@@ -265,8 +265,8 @@ def parts(
             "by empty lines"
         )
     number = max(2, len(found) // HELD)
-    rest, test = draw(torch.zeros(len(found), dtype=torch.long), number, TEST_SEED)
-    train, validation = draw(torch.zeros(len(rest), dtype=torch.long), number, seed)
+    rest, test = stratified_indices(torch.zeros(len(found), dtype=torch.long), number, TEST_SEED)
+    train, validation = stratified_indices(torch.zeros(len(rest), dtype=torch.long), number, seed)
     groups = (rest[train], rest[validation], test)
     train_part, validation_part, test_part = (
         [found[k] for k in group.tolist()] for group in groups

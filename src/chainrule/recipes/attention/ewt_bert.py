@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from chainrule.data.datasets import ewt
 from chainrule.data.datasets.ewt import Sentence
 from chainrule.data.splits import Split, Splits
-from chainrule.data.text.vocabulary import padded
+from chainrule.data.text.vocabulary import pad_sequences
 from chainrule.data.text.wordpiece import WordPiece
 from chainrule.errors import InputError
 from chainrule.learning.metrics import ACCURACY
@@ -89,7 +89,7 @@ class Recipe(FineTuningRecipe):
         rows, pieces = [], summary.encoder
         assert isinstance(pieces, WordPiece)
         for number, text in enumerate(texts, 1):
-            words = ewt.cut(text)
+            words = ewt.tokenize(text)
             if not words:
                 raise InputError(f"expected words, got {text!r}")
             x, y = split([Sentence(words, [1] * len(words), text, 1)], pieces)
@@ -106,11 +106,11 @@ def split(part: Sequence[Sentence], pieces: WordPiece) -> Split:
     """Rows of pieces; y has a word's tag at its first piece, else 0."""
     rows: list[list[int]] = []
     tags: list[list[int]] = []
-    room = pieces.length - 2
+    room = pieces.max_length - 2
     for sentence in part:
         row: list[int] = []
         marks: list[int] = []
-        for found, tag in zip(pieces.encode_many(sentence.words), sentence.tags, strict=True):
+        for found, tag in zip(pieces.encode_batch(sentence.words), sentence.tags, strict=True):
             word = (found or [pieces.unk])[:room]
             if len(row) + len(word) > room:
                 rows.append(row)
@@ -120,8 +120,8 @@ def split(part: Sequence[Sentence], pieces: WordPiece) -> Split:
             marks += [tag] + [0] * (len(word) - 1)
         rows.append(row)
         tags.append(marks)
-    x = padded([[pieces.cls, *row, pieces.sep] for row in rows], pieces.length)
-    return Split(x, padded([[0, *marks] for marks in tags], pieces.length))
+    x = pad_sequences([[pieces.cls, *row, pieces.sep] for row in rows], pieces.max_length)
+    return Split(x, pad_sequences([[0, *marks] for marks in tags], pieces.max_length))
 
 
 def tagged(output: Float[Tensor, "n steps tags"]) -> Int[Tensor, "n steps"]:

@@ -18,7 +18,7 @@ import torch
 from torch import nn
 
 from chainrule.data.datasets import imdb
-from chainrule.data.splits import Split, Splits, draw
+from chainrule.data.splits import Split, Splits, stratified_indices
 from chainrule.errors import InputError
 from chainrule.models.attention.bert_classifier import BertClassifier
 from chainrule.recipes.families.bert import attention_figure, wordpiece_of
@@ -61,7 +61,7 @@ class Recipe(FineTuningRecipe):
             for path, part in zip(imdb.paths(folder), ("train", "test"), strict=True)
         )
         y = torch.tensor([label for _, label in train])
-        rest, held = draw(y, imdb.REVIEWS // 5, self.seed)
+        rest, held = stratified_indices(y, imdb.REVIEWS // 5, self.seed)
         if self.labeled > len(rest):
             raise InputError(
                 f"`labeled` must be at most {len(rest)}, the training reviews there are, got "
@@ -69,7 +69,7 @@ class Recipe(FineTuningRecipe):
             )
         rest, held = (self.few(rows, y[rows]) for rows in (rest, held))
         pieces = self.vocabulary(without_markup(text) for text, _ in train)
-        pieces = pieces.of_length(1 + self.windows * (self.max_length - 1))  # one [CLS] for all
+        pieces = pieces.with_max_length(1 + self.windows * (self.max_length - 1))  # one [CLS] for all
 
         def split(rows: list[imdb.Review]) -> Split:
             x = pieces.encode_texts([without_markup(text) for text, _ in rows])
@@ -80,8 +80,10 @@ class Recipe(FineTuningRecipe):
 
     def few(self, rows: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         """As many of them as are labeled, both classes alike."""
-        most = len(rows) - 2  # `draw` leaves one of each class
-        return rows if self.labeled > most else rows[draw(y, self.labeled, self.seed)[1]]
+        most = len(rows) - 2  # `stratified_indices` leaves one of each class
+        return (
+            rows if self.labeled > most else rows[stratified_indices(y, self.labeled, self.seed)[1]]
+        )
 
     def model(self, summary: DataSummary) -> nn.Module:
         return BertClassifier(self.bert(summary.vocab_size, self.dropout), summary.outputs)

@@ -83,7 +83,7 @@ class Recipe(FineTuningRecipe):
             for text in (question.text, question.passage)
         )
         found = {name: windows(part, pieces) for name, part in asked.items()}
-        train, validation, test = (split(part, pieces.length) for part in found.values())
+        train, validation, test = (split(part, pieces.max_length) for part in found.values())
         notes = tuple(
             f"{name}: {len(part)} questions on {len({q.article for q in part})} articles"
             for name, part in asked.items()

@@ -48,7 +48,7 @@ class Recipe(BaseRecipe):
     """Upper limit of passes over the data."""
 
     def data(self, folder: Path | None) -> Splits:
-        return blobs.load(folder, self.seed, number=self.num_examples, margin=self.margin)
+        return blobs.load(folder, self.seed, num_samples=self.num_examples, margin=self.margin)
 
     def model(self, summary: DataSummary) -> Perceptron:
         return Perceptron(summary.inputs, bias=False)

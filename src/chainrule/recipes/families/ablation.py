@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 import torch
 from torch import Tensor
 
-from chainrule.data.readers.table_encoder import Number, TableEncoder
+from chainrule.data.readers.table_encoder import NumericColumn, TableEncoder
 from chainrule.data.splits import Split, Splits
 from chainrule.errors import InputError
 from chainrule.learning.metrics import error
@@ -43,7 +43,7 @@ def prepared(data: Splits, transform: str, scaling: str) -> Splits:
     encoder = data.encoder
     if not isinstance(encoder, TableEncoder):
         raise InputError("expected inputs that are standardized logarithms")
-    numbers = [column for column in encoder.columns if isinstance(column, Number)]
+    numbers = [column for column in encoder.columns if isinstance(column, NumericColumn)]
     mean, std, c = (
         torch.tensor([getattr(n, name) for n in numbers], dtype=torch.float64)
         for name in ("mean", "std", "log")

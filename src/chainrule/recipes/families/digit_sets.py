@@ -63,7 +63,7 @@ class DigitSetRecipe(BaseRecipe):
         assert isinstance(data, DigitSets)
         network, errors = with_images(predictions.model, data), []
         for size in SIZES:
-            x, y = digit_sets.of_size(data, size, MEASURED, self.target).test
+            x, y = digit_sets.with_test_size(data, size, MEASURED, self.target).test
             errors.append((outputs(network, (x,)).flatten() - y).abs().mean().item())
         drawn = error_by_size(SIZES, errors, LARGEST, f"{self.target} of the digits in a set")
         return super().figures(predictions) | {"sizes": drawn}

@@ -107,4 +107,4 @@ def inherited_vocabulary(folder: Path, sizes: BertSizes) -> WordPiece:
             f"the run in {folder} has other sizes than this one; set {', '.join(wanted)}"
         )
     assert isinstance(run.summary.encoder, WordPiece)
-    return run.summary.encoder.of_length(sizes.max_length)
+    return run.summary.encoder.with_max_length(sizes.max_length)

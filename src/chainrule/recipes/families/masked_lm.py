@@ -137,10 +137,10 @@ def fill(
     blanks = [place for place, number in enumerate(numbers) if number == pieces.mask]
     if not blanks:
         raise InputError(f"expected a text with a blank to fill, [MASK], got {text!r}")
-    if len(numbers) > pieces.length:
+    if len(numbers) > pieces.max_length:
         raise InputError(
-            f"a text of {len(numbers)} tokens is longer than the {pieces.length} that the model "
-            "reads; shorten it"
+            f"a text of {len(numbers)} tokens is longer than the {pieces.max_length} that the "
+            "model reads; shorten it"
         )
     tokens = torch.tensor([numbers])
     words = model.eval().logits(tokens, None, torch.tensor([blanks])).tokens[0]

@@ -12,8 +12,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from chainrule.data.datasets.squad import Question, cut, token_span
-from chainrule.data.text.vocabulary import padded
+from chainrule.data.datasets.squad import Question, token_span, tokenize
+from chainrule.data.text.vocabulary import pad_sequences
 from chainrule.data.text.wordpiece import WordPiece
 from chainrule.models.attention.bert_question_answering import best_spans
 from chainrule.recipes.families.bert import segments
@@ -57,9 +57,9 @@ def windows(asked: Sequence[Question], pieces: WordPiece) -> list[Window]:
     for number, question in enumerate(asked):
         tokens, kinds, offsets = pieces.encode_question(question.text, question.passage)
         second = kinds.index(1)
-        head = [*tokens[: second - 1][: pieces.length // 2], pieces.sep]
+        head = [*tokens[: second - 1][: pieces.max_length // 2], pieces.sep]
         body, places = tokens[second:-1], offsets[second:-1]
-        room = pieces.length - len(head) - 1
+        room = pieces.max_length - len(head) - 1
         overlap = min(OVERLAP, room // 2)
         first, last = token_span(places, question.answers[0]) if question.answers else (-1, -1)
         for start in range(0, max(1, len(body) - overlap), room - overlap):
@@ -73,7 +73,7 @@ def windows(asked: Sequence[Question], pieces: WordPiece) -> list[Window]:
 
 
 def rows(found: Sequence[Window], length: int) -> Int[Tensor, "n length"]:
-    return padded([window.tokens for window in found], length)
+    return pad_sequences([window.tokens for window in found], length)
 
 
 def inside(found: Sequence[Window], length: int) -> Bool[Tensor, "n length"]:
@@ -122,14 +122,14 @@ def ask(
 ) -> list[Found]:
     """What the model answers."""
     found = windows(asked, pieces)
-    output = outputs(reader, (rows(found, pieces.length),)).float()
+    output = outputs(reader, (rows(found, pieces.max_length),)).float()
     return answered(output, found, asked, longest)
 
 
 def commonest_span(asked: Sequence[Question]) -> tuple[int, int]:
     """The first and the last word of most answers."""
     places = (
-        token_span([place for _, place in cut(question.passage)], question.answers[0])
+        token_span([place for _, place in tokenize(question.passage)], question.answers[0])
         for question in asked
     )
     return Counter(places).most_common(1)[0][0]
@@ -139,7 +139,7 @@ def always(span: tuple[int, int], asked: Sequence[Question]) -> list[str]:
     """These words of every passage, whatever is asked."""
     found = []
     for question in asked:
-        places = [place for _, place in cut(question.passage)]
+        places = [place for _, place in tokenize(question.passage)]
         first, last = (min(place, len(places) - 1) for place in span)
         found.append(question.passage[places[first][0] : places[last][1]])
     return found

@@ -36,7 +36,7 @@ class Recipe(BaseRecipe):
     )
 
     def data(self, folder: Path | None) -> Splits:
-        return moons.load(folder, self.seed, number=self.num_examples, noise=self.noise)
+        return moons.load(folder, self.seed, num_samples=self.num_examples, noise=self.noise)
 
     def model(self, summary: DataSummary) -> nn.Module:
         return MLP(summary.inputs, self.hidden, summary.outputs, self.activation)

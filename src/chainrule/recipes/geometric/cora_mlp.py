@@ -11,7 +11,7 @@ from typing import ClassVar
 from torch import nn
 
 from chainrule.data.datasets import cora
-from chainrule.data.graph_splits import features_alone
+from chainrule.data.graph_splits import node_features
 from chainrule.data.splits import Splits
 from chainrule.models.feedforward.mlp import MLP
 from chainrule.runs.recipe import BaseRecipe, DataSummary, Published
@@ -36,7 +36,7 @@ class Recipe(BaseRecipe):
     )
 
     def data(self, folder: Path | None) -> Splits:
-        return features_alone(cora.load(folder, self.seed))
+        return node_features(cora.load(folder, self.seed))
 
     def model(self, summary: DataSummary) -> nn.Module:
         init = "xavier-uniform"

@@ -34,23 +34,23 @@ def test_words_and_tags_are_those_with_whole_numbers(tmp_path: Path) -> None:
     path = tmp_path / "a.conllu"
     path.write_text(CONLLU, "utf-8")
     first, second = ewt.read(path)
-    assert first.words == ["I", "do", "n't", "know", "."] == ewt.cut(first.text)
+    assert first.words == ["I", "do", "n't", "know", "."] == ewt.tokenize(first.text)
     assert [ewt.TAGS[tag] for tag in first.tags] == ["PRON", "AUX", "PART", "VERB", "PUNCT"]
     assert (first.text, first.document) == ("I don't know.", 1)
     assert (second.text, second.document) == ("Yes", 2)
 
 
 def test_sentences_are_cut_as_the_set_cuts_them() -> None:
-    assert ewt.cut("It's Mr. Hill's 3.50 at 10:30!") == [
+    assert ewt.tokenize("It's Mr. Hill's 3.50 at 10:30!") == [
         *("It", "'s", "Mr.", "Hill", "'s", "3.50", "at", "10:30", "!")
     ]
-    assert ewt.cut("a well-known U.S. firm...") == [
+    assert ewt.tokenize("a well-known U.S. firm...") == [
         *("a", "well", "-", "known", "U.S.", "firm", "...")
     ]
-    assert ewt.cut("It was I. Plan b. Then J. Hill") == [
+    assert ewt.tokenize("It was I. Plan b. Then J. Hill") == [
         *("It", "was", "I", ".", "Plan", "b", ".", "Then", "J.", "Hill")
     ]
-    assert ewt.cut("  ") == []
+    assert ewt.tokenize("  ") == []
 
 
 def test_rows_of_words_have_a_tag_each(few_texts: Path) -> None:
@@ -100,7 +100,7 @@ def test_places_of_answers_are_found_again(few_texts: Path) -> None:
     assert len(data.train.x) == len(asked)
     for row, (first, last), question in zip(*data.train, asked, strict=True):
         begin = row.tolist().index(BEGIN) + 1
-        words = squad.cut(question.passage)
+        words = squad.tokenize(question.passage)
         start, end = words[first - begin][1][0], words[last - begin][1][1]
         assert question.passage[start:end] == question.answers[0].text
 
@@ -140,7 +140,7 @@ def test_with_both_files_the_dev_articles_are_the_test(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("bad", "match"),
     [
-        (article("a", start=5), "does not stand at 5"),
+        (article("a", start=5), "is not at position 5"),
         (article("a", answers=[]), "has no answer"),
         ({"title": "a"}, "paragraphs"),
     ],
@@ -178,7 +178,9 @@ def test_text_is_cut_into_sentences_and_documents(tmp_path: Path) -> None:
     path = tmp_path / "my.txt"
     path.write_text("One. Two.\n\n \nThree.\nFour", "utf-8")
     assert documents((str(path),)) == [["One.", "Two."], ["Three.", "Four"]]
-    with pytest.raises(InputError, match="there is no text named 'imbd'; expected imdb, ewt"):
+    with pytest.raises(
+        InputError, match="there is no corpus or file named 'imbd'; expected imdb, ewt"
+    ):
         documents(("imbd",))
 
 

@@ -1,0 +1,33 @@
+"""What a notebook shows: a model as the table of its layers."""
+
+from html import escape
+from typing import Any
+
+
+def show_models() -> None:
+    """Let IPython show this library's models as tables; other modules stay as torch prints them."""
+    from IPython import get_ipython
+
+    shell = get_ipython()
+    if shell is not None:
+        html = shell.display_formatter.formatters["text/html"]
+        html.for_type_by_name("torch.nn.modules.module", "Module", layer_table)
+
+
+def layer_table(model: Any) -> str | None:
+    """Name, kind and parameters of every layer with weights, as HTML; None for foreign models."""
+    if not type(model).__module__.startswith("chainrule."):
+        return None
+    rows = [
+        (name or "(itself)", type(part).__name__, sum(p.numel() for p in own))
+        for name, part in model.named_modules()
+        if (own := list(part.parameters(recurse=False)))
+    ]
+    total = sum(p.numel() for p in model.parameters())
+    body = "".join(
+        f"<tr><td>{escape(name)}</td><td>{escape(kind)}</td><td>{number:,}</td></tr>"
+        for name, kind, number in rows
+    )
+    head = "<tr><th>layer</th><th>kind</th><th>parameters</th></tr>"
+    title = f"<b>{escape(type(model).__name__)}</b>, {total:,} parameters"
+    return f"{title}<table>{head}{body}</table>"
