@@ -1,7 +1,7 @@
 """The course: a folder per chapter, a file per model.
 
-    chainrule.models.MLP                     any model by its name
-    chainrule.models.feedforward.MLP         the same, by its chapter
+chainrule.models.MLP                     any model by its name
+chainrule.models.feedforward.MLP         the same, by its chapter
 """
 
 import ast

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from chainrule.data.splits import Encoder
-from chainrule.data.text.encoders import SentenceEncoder, lines
-from chainrule.data.text.vocabulary import Vocabulary
+from chainrule.data.text.encoders import SentenceEncoder
+from chainrule.data.text.vocabulary import Vocabulary, read_lines
 from chainrule.errors import InputError
 from chainrule.training import outputs
 
@@ -87,7 +87,7 @@ def sentences(given: str) -> list[str]:
         names_file = False
     if not names_file and given.endswith(".txt") and not any(map(str.isspace, given)):
         raise InputError(f"there is no file {given}")
-    return lines(given) if names_file else [given]
+    return read_lines(given) if names_file else [given]
 
 
 def encoded_frame(run: "Run", frame: Any) -> Tensor:

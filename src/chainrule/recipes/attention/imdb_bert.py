@@ -69,7 +69,9 @@ class Recipe(FineTuningRecipe):
             )
         rest, held = (self.few(rows, y[rows]) for rows in (rest, held))
         pieces = self.vocabulary(without_markup(text) for text, _ in train)
-        pieces = pieces.with_max_length(1 + self.windows * (self.max_length - 1))  # one [CLS] for all
+        pieces = pieces.with_max_length(
+            1 + self.windows * (self.max_length - 1)
+        )  # one [CLS] for all
 
         def split(rows: list[imdb.Review]) -> Split:
             x = pieces.encode_texts([without_markup(text) for text, _ in rows])
