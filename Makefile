@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test lint format bench readme clean
+.PHONY: demo test lint format bench tables clean
 
 demo: .venv/core
 	$(BIN)/chainrule train digits-mlp
@@ -30,9 +30,9 @@ bench: .venv/peers
 	$(BIN)/python benchmarks/graphs.py
 	$(BIN)/python benchmarks/dqn.py
 
-# The README's table of results, from benchmarks/results.
-readme: .venv/core
-	$(BIN)/python benchmarks/write_readme.py
+# Tables of docs/results.md and docs/speed.md, and the links of docs/course.md.
+tables: .venv/core
+	$(BIN)/python benchmarks/write_tables.py
 	$(BIN)/python docs/write_course.py
 
 .venv/python: 

@@ -33,10 +33,10 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from chainrule import pretrained
-from chainrule.learning.tasks import Objective
+from chainrule.learning.tasks import Task
 from chainrule.models.attention import GPT, LinearAttention, WindowedAttention
 from chainrule.nn.attention import SelfAttention
-from chainrule.training import Settings, fit
+from chainrule.training import Settings, iterate
 
 SIDE = 2048  # of the matrices whose product is the peak
 SYMBOLS, CONTEXT, WIDTH, DEPTH, HEADS, BATCH = 65, 64, 128, 4, 4, 12
@@ -108,14 +108,15 @@ def chainrule_engine(text: Text, compile: bool = False) -> float:
         optimizer="adamw",
         learning_rate=RATE,
         weight_decay=DECAY,
-        clip=CLIP,
+        clip_norm=CLIP,
         compile=compile,
     )
     model = GPT(SYMBOLS, CONTEXT, WIDTH, DEPTH, HEADS)
     split = text.tokens[rows], text.tokens[rows + 1]
+    task = Task("language modeling", per_text)
     seen = [
         (now.step, time.perf_counter())
-        for now in fit(model, split, None, settings, Objective(per_text), device="cpu")
+        for now in iterate(model, split, task=task, settings=settings, device="cpu")
         if not now.record
     ]
     if len(seen) < 2:

@@ -39,8 +39,8 @@ from torch import Tensor, nn  # noqa: E402
 from chainrule.data.splits import Splits  # noqa: E402
 from chainrule.nn.profile import profile  # noqa: E402
 from chainrule.recipes.convolution import cifar10_resnet20, mnist_cnn  # noqa: E402
-from chainrule.runs.recipe import Task, Trained, task_of  # noqa: E402
-from chainrule.training import Settings, fit  # noqa: E402
+from chainrule.runs.recipe import BaseRecipe, DataSummary  # noqa: E402
+from chainrule.training import iterate  # noqa: E402
 
 BATCH = 128
 SIDE = 2048  # of the matrices whose product is the peak
@@ -147,7 +147,7 @@ class Work:
     """One network and its data: enough images for the steps, and how many make an epoch."""
 
     name: str
-    recipe: Trained
+    recipe: BaseRecipe
     data: Splits
     steps: int
     plain: Callable[[], nn.Module]
@@ -162,17 +162,17 @@ class Work:
         return self.data.train.y[: self.steps * BATCH]
 
     @property
-    def task(self) -> Task:
-        return task_of(self.data)
+    def summary(self) -> DataSummary:
+        return self.recipe.summarize(self.data)
 
     def augment(self, images: Tensor) -> Tensor:
-        augment = self.recipe.objective(self.data).augment
+        augment = self.recipe.augmentation()
         assert augment is not None
         return augment(images)
 
     def optimizer(self, model: nn.Module, fused: bool) -> torch.optim.Optimizer:
         """Only kernels and matrices decay, as in the recipe."""
-        r, weights = self.recipe, list(model.parameters())
+        r, weights = self.recipe.settings, list(model.parameters())
         groups = [
             {"params": [p for p in weights if p.ndim > 1], "weight_decay": r.weight_decay},
             {"params": [p for p in weights if p.ndim <= 1], "weight_decay": 0.0},
@@ -183,22 +183,15 @@ class Work:
 
 
 def chainrule_engine(work: Work, compile: bool = False) -> float:
-    model = work.recipe.model(work.task)
-    r = work.recipe
-    settings = Settings(
-        epochs=1,
-        batch_size=BATCH,
-        optimizer=r.optimizer,
-        learning_rate=r.learning_rate,
-        schedule=r.schedule,
-        weight_decay=r.weight_decay,
-        compile=compile,
+    recipe = work.recipe.changed(epochs=1, batch_size=BATCH, compile=compile)
+    model = recipe.model(work.summary)
+    steps = iterate(
+        model,
+        recipe.source((work.x, work.y)),
+        task=recipe.task(work.data),
+        settings=recipe.settings,
     )
-    seen = [
-        (now.step, time.perf_counter())
-        for now in fit(model, (work.x, work.y), None, settings, r.objective(work.data))
-        if not now.record
-    ]
+    seen = [(now.step, time.perf_counter()) for now in steps if not now.record]
     (first, began), (last, ended) = seen[0], seen[-1]  # the reports of the first and last steps
     return (ended - began) / (last - first)
 
@@ -229,7 +222,7 @@ def loop(
     """Seconds of a step, the first one left out."""
     optimizer = work.optimizer(model.train(), fused)
     rate = torch.optim.lr_scheduler.OneCycleLR(
-        optimizer, work.recipe.learning_rate, total_steps=work.steps, cycle_momentum=False
+        optimizer, work.recipe.settings.learning_rate, total_steps=work.steps, cycle_momentum=False
     )
     began = 0.0
     for images, labels in batches:
@@ -269,7 +262,7 @@ def keras_on_torch(work: Work) -> float:
             self.ended = time.perf_counter()
             self.began = self.began or self.ended
 
-    r, watch = work.recipe, Watch()
+    r, watch = work.recipe.settings, Watch()
     rate = keras.optimizers.schedules.CosineDecay(
         r.learning_rate / 25, work.steps, warmup_target=r.learning_rate, warmup_steps=1
     )
@@ -357,7 +350,7 @@ def agree(work: Work) -> None:
     """All contestants train the same number of weights."""
     learned = [
         sum(p.numel() for p in model.parameters())
-        for model in (work.recipe.model(work.task), work.plain())
+        for model in (work.recipe.model(work.summary), work.plain())
     ]
     learned.append(sum(int(w.value.numel()) for w in work.keras().trainable_weights))
     if len(set(learned)) > 1:
@@ -366,7 +359,7 @@ def agree(work: Work) -> None:
 
 def table(work: Work, best: dict[str, float], peak: float) -> dict[str, Any]:
     """Seconds per epoch of every contestant, its ratio to ours, and its share of the peak."""
-    costs = profile(work.recipe.model(work.task), work.x[:2])
+    costs = profile(work.recipe.model(work.summary), work.x[:2])
     multiply_adds = sum(layer.multiply_adds for layer in costs)
     epoch = -(-len(work.data.train.x) // BATCH)
     rows = []

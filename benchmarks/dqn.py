@@ -27,8 +27,9 @@ from torch import nn
 
 from chainrule.environments.cart_pole import CartPoles
 from chainrule.models.feedforward.mlp import MLP
-from chainrule.recipes.families.dqn_training import learn
+from chainrule.recipes.families.dqn_training import DQNTrainer
 from chainrule.recipes.reinforcement.cartpole_dqn import Recipe
+from chainrule.training.loop import run
 
 WARM_UP, BATCH, EVERY, GAMMA, RATE = 500, 128, 4, 0.99, 2e-3
 
@@ -36,7 +37,7 @@ WARM_UP, BATCH, EVERY, GAMMA, RATE = 500, 128, 4, 0.99, 2e-3
 def ours(steps: int, agents: int = 1) -> None:
     recipe = Recipe(agents=agents, epochs=1, epoch_steps=steps, warm_up=WARM_UP, episodes=1)
     networks = [MLP(4, [128, 128], 2) for _ in range(agents)]
-    for _ in learn(networks, CartPoles, recipe, None):
+    for _ in run(DQNTrainer(networks, CartPoles, recipe), None):
         pass
 
 

@@ -34,13 +34,13 @@ from torch import Tensor, nn
 
 from chainrule.data.graph_splits import GraphSplits
 from chainrule.graphs import Graph
-from chainrule.learning.tasks import CLASSES
 from chainrule.models.geometric.gcn import GCN
 from chainrule.nn.on_graph import OnGraph
 from chainrule.recipes.families.node_classification import NodeRecipe
 from chainrule.recipes.geometric import cora_gat, cora_gcn
+from chainrule.runs.configuration import Configuration
 from chainrule.runs.run import build
-from chainrule.training import Settings, fit
+from chainrule.training import Settings, iterate
 
 EPOCHS = 200
 EDGES = (10_000, 100_000, 1_000_000, 3_000_000, 10_000_000)
@@ -90,7 +90,7 @@ def plain_loop(model: nn.Module, edges: Tensor, data: GraphSplits, recipe: NodeR
     """Seconds of all epochs: a step on the training nodes, then the validation nodes."""
     x = data.graph.x
     optimizer = torch.optim.Adam(
-        model.parameters(), recipe.learning_rate, weight_decay=recipe.weight_decay
+        model.parameters(), recipe.settings.learning_rate, weight_decay=recipe.settings.weight_decay
     )
     began = time.perf_counter()
     for _ in range(EPOCHS):
@@ -108,9 +108,9 @@ def plain_loop(model: nn.Module, edges: Tensor, data: GraphSplits, recipe: NodeR
 
 def ours(recipe: Any, data: GraphSplits) -> float:
     """The recipe as it is, for so many epochs."""
-    model = build(recipe, recipe.facts(data).task)
+    model = build(Configuration(recipe), recipe.summarize(data))
     began = time.perf_counter()
-    for _ in recipe.learn(model, data, None, "cpu"):
+    for _ in recipe.fit(model, data, None, "cpu"):
         pass
     return time.perf_counter() - began
 
@@ -140,11 +140,11 @@ def dense_gat(recipe: cora_gat.Recipe, data: GraphSplits) -> float:
 Contestant = Callable[[Any, GraphSplits], float]
 NETWORKS: dict[str, tuple[NodeRecipe, dict[str, Contestant]]] = {
     "GCN": (
-        cora_gcn.Recipe(epochs=EPOCHS, patience=0),
+        cora_gcn.Recipe.configured(epochs=EPOCHS, patience=0),
         {"chainrule": ours, "PyG, cached": cached_gcn, "PyG, sparse CSR": csr_gcn},
     ),
     "GAT": (
-        cora_gat.Recipe(epochs=EPOCHS, patience=0),
+        cora_gat.Recipe.configured(epochs=EPOCHS, patience=0),
         {"chainrule": ours, "PyG": dense_gat},
     ),
 }
@@ -187,7 +187,7 @@ def one_size(edges: int) -> dict[str, float]:
     settings = Settings(epochs=TIMED, batch_size=nodes, learning_rate=0.01)
     took = [
         now.record["seconds"]
-        for now in fit(model, (x, y), None, settings, CLASSES, device="cpu")
+        for now in iterate(model, (x, y), settings=settings, device="cpu")
         if now.record
     ]
     return {

@@ -31,8 +31,7 @@ warnings.filterwarnings("ignore")
 
 def together(sizes: list[int], x: Tensor, y: Tensor, settings: list[Settings]) -> None:
     models = [MLP(sizes[0], sizes[1:-1], sizes[-1]) for _ in settings]
-    for _ in fit_many(models, (x, y), None, settings):
-        pass
+    fit_many(models, (x, y), None, settings)
 
 
 def one_by_one(sizes: list[int], x: Tensor, y: Tensor, settings: list[Settings]) -> None:
@@ -85,8 +84,7 @@ def cross_validation(hidden: int) -> tuple[Callable[[], None], Callable[[], None
             for rate, decay, _ in points
         ]
         models = [MLP(57, [hidden], 2) for _ in points]
-        for _ in fit_many(models, data, None, settings, folds=[fold for _, _, fold in points]):
-            pass
+        fit_many(models, data, None, settings, folds=[fold for _, _, fold in points])
 
     def theirs() -> None:
         network = MLPClassifier((hidden,), batch_size=64, max_iter=20, n_iter_no_change=20)

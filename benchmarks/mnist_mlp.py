@@ -29,7 +29,7 @@ import torch.nn.functional as F  # noqa: E402
 from torch import Tensor, nn  # noqa: E402
 
 from chainrule.data.datasets import mnist  # noqa: E402
-from chainrule.training import Settings, fit, outputs  # noqa: E402
+from chainrule.training import fit, outputs  # noqa: E402
 
 BATCH, RATE = 128, 1e-3
 Contestant = Callable[[Tensor, Tensor, Tensor], tuple[float, Tensor]]
@@ -45,8 +45,7 @@ def sequential() -> nn.Sequential:
 def chainrule_engine(x: Tensor, y: Tensor, test: Tensor) -> tuple[float, Tensor]:
     model = sequential()
     began = time.perf_counter()
-    for _ in fit(model, (x, y), None, Settings(epochs=1, batch_size=BATCH, learning_rate=RATE)):
-        pass
+    fit(model, (x, y), epochs=1, batch_size=BATCH, learning_rate=RATE)
     return time.perf_counter() - began, outputs(model, (test,))
 
 

@@ -1,6 +1,6 @@
 """Write docs/course.md: from each section of the notes to the files that carry it out.
 
-    make readme
+    make tables
 
 A file belongs to the sections that its docstring names, such as `J 7.4`, `L exercise 10.1` or
 `L "Dropout"`; nothing is listed here but the titles of numbered sections. `--check` only compares.
@@ -172,4 +172,4 @@ if __name__ == "__main__":
     if sys.argv[1:] != ["--check"]:
         PAGE.write_text(page(), "utf-8")
     elif PAGE.read_text("utf-8") != page():
-        sys.exit("docs/course.md is out of date: make readme")
+        sys.exit("docs/course.md is out of date: make tables")

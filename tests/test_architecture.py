@@ -15,27 +15,30 @@ PACKAGE = ROOT / "src" / "chainrule"
 FILES = sorted(PACKAGE.rglob("*.py"))
 RESTRICTED = "from pickle import Unpickler, UnpicklingError"
 EVERYBODY = {"errors", "registry", "graphs", ""}
-BASE = {"data", "nn", "learning", "autodiff", "models", "environments", "training"}
-MAY_IMPORT = {
+LOWER = {"data", "nn", "learning", "autodiff", "plots", "console", "models", "training"}
+LOWER |= {"environments", "pretrained"}
+MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
     "registry": set(),
     "graphs": set(),
+    "notebook": set(),
     "data": set(),
     "nn": set(),
     "learning": set(),
     "autodiff": set(),
+    "plots": set(),
     "console": set(),
-    "plots": {"console"},
     "models": {"nn"},
     "pretrained": {"nn", "models"},
-    "environments": {"models"},
+    "environments": {"nn", "models"},
     "training": {"learning", "nn"},
     "estimators": {"data", "nn", "models", "learning", "training"},
-    "runs": BASE | {"plots", "console", "recipes"},
-    "tuning": BASE | {"plots", "console", "runs"},
-    "recipes": BASE | {"plots", "console", "runs", "tuning", "pretrained"},
-    "lab": BASE | {"plots", "console"},
-    "cli": BASE | {"plots", "console", "runs", "tuning", "lab", "estimators"},
+    "lab": LOWER,
+    "runs": LOWER,
+    "tuning": LOWER | {"runs"},
+    "recipes": LOWER | {"runs", "tuning"},
+    "cli": LOWER | {"runs", "tuning", "lab", "estimators"},
+    "api": LOWER | {"runs", "tuning", "lab", "estimators"},
 }
 every_file = pytest.mark.parametrize(
     "path", FILES, ids=lambda path: path.relative_to(PACKAGE).as_posix()
@@ -127,7 +130,7 @@ def test_architecture_names_every_folder() -> None:
     text = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
     folders = {path.name for path in PACKAGE.iterdir() if path.is_dir()} - {"__pycache__"}
     assert folders <= {name for name in folders if f"{name}/" in text}
-    assert folders | {"errors", "registry", "graphs"} == set(MAY_IMPORT)
+    assert folders | {"errors", "registry", "graphs", "api", "notebook"} == set(MAY_IMPORT)
 
 
 CLAIM = re.compile(r"^def check\(", re.MULTILINE)
@@ -194,3 +197,28 @@ def test_listing_does_not_import_torch() -> None:
 def test_the_version_stands_in_one_place() -> None:
     assert chainrule.__version__ in (ROOT / "CHANGELOG.md").read_text("utf-8")
     assert 'dynamic = ["version"]' in (ROOT / "pyproject.toml").read_text("utf-8")
+
+
+def test_there_is_one_epoch_loop_one_stopping_rule_and_one_table_of_metrics() -> None:
+    texts = {path.relative_to(PACKAGE).as_posix(): path.read_text("utf-8") for path in FILES}
+
+    def holding(pattern: str) -> list[str]:
+        return [name for name, text in texts.items() if re.search(pattern, text)]
+
+    assert holding(r"while not state\.stopped") == ["training/loop.py"]
+    assert holding(r">= self\.patience") == ["training/stopping.py"]
+    assert holding(r"higher_is_better: bool") == ["learning/metrics.py"]
+    assert not holding(r"co_names|in str\(error\)")
+
+
+def test_no_message_of_the_library_speaks_in_flags() -> None:
+    """In Python's words; the command line turns `batch_size` into --batch-size."""
+    for path in FILES:
+        if room(path) in ("cli", "console"):
+            continue
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Raise) and node.exc is not None:
+                texts = [n.value for n in ast.walk(node.exc) if isinstance(n, ast.Constant)]
+                said = " ".join(text for text in texts if isinstance(text, str))
+                flags = re.findall(r"(?<![\w-])--[a-z]", said)
+                assert not flags or "chainrule " in said, f"{path.name}:{node.lineno}: {said}"

@@ -88,7 +88,7 @@ LINKS = re.findall(r"\[([\w-]+)\]\(\.\./(src/[^)]+)\)", COURSE)
 
 def test_the_page_is_what_the_files_say() -> None:
     written = runpy.run_path(str(ROOT / "docs" / "write_course.py"))
-    assert written["page"]() == COURSE, "run: make readme"
+    assert written["page"]() == COURSE, "run: make tables"
 
 
 @pytest.mark.parametrize("item", ITEMS)

@@ -1,6 +1,8 @@
-"""Write the README's tables from the recorded results; `--check` only compares.
+"""Write the tables of docs/results.md and docs/speed.md from what was recorded.
 
-make readme
+    make tables
+
+`--check` only compares.
 """
 
 import json
@@ -11,7 +13,7 @@ from pathlib import Path
 from chainrule.runs.record import markdown
 
 ROOT = Path(__file__).parents[1]
-README = ROOT / "README.md"
+PAGES = (ROOT / "docs/results.md", ROOT / "docs/speed.md")
 
 
 def speed() -> str:
@@ -150,7 +152,7 @@ def tricks() -> str:
 
 
 def rewritten(text: str) -> str:
-    """The README with all tables in their places."""
+    """A page with all tables in their places."""
     for name, table in (
         ("results", markdown(ROOT / "benchmarks/results")),
         ("speed", speed()),
@@ -170,8 +172,9 @@ def rewritten(text: str) -> str:
 
 
 if __name__ == "__main__":
-    old = README.read_text("utf-8")
-    if "--check" not in sys.argv:
-        README.write_text(rewritten(old), "utf-8")
-    elif rewritten(old) != old:
-        sys.exit("README.md differs from the recorded results; run: make readme")
+    for page in PAGES:
+        old = page.read_text("utf-8")
+        if "--check" not in sys.argv:
+            page.write_text(rewritten(old), "utf-8")
+        elif rewritten(old) != old:
+            sys.exit(f"{page.name} differs from what was recorded; run: make tables")
