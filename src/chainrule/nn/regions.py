@@ -43,7 +43,7 @@ class LayerRegions:
 class PlaneRegions:
     """The regions of a deep network on a square, in coordinates u of the plane.
 
-    On polygon r (its corners in order) the hidden units have `patterns[r]`, all layers in a row,
+    On polygon r (its corners in order) the hidden units of all layers have `patterns[r]`,
     and the network is u ↦ weights[r] u + biases[r].
     """
 

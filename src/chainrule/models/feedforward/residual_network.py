@@ -4,10 +4,10 @@
     F(x) = V x + φ(W x + b) - φ(0)            V projects where the sizes differ
     f(x) = U (F_L ∘ … ∘ F_1)(x) + c
 
-A network starts near the identity: of L layers, each has its initial W divided by L. The size of
-the output grows like ∏ (1 + 1/L) ≤ e then, whatever the depth; undivided, each layer multiplies it
-by a factor of its own, and 32 layers make it 10⁷ times larger. W = 0 itself would be a dead start
-for the ReLU, whose slope at 0 is 0.
+A network starts near the identity: the initial W of each of its L layers is divided by L. The size
+of the output then grows by ∏ (1 + 1/L) ≤ e at most, at any depth. Without the division each layer
+multiplies it by a constant, and the output of 32 layers has a spread of about 10⁷. W = 0 would not
+do for the ReLU, whose slope at 0 is 0, so that nothing would be learned.
 
 He et al. (2016), CVPR; Hanin and Rolnick (2018), NeurIPS, for the scale of W. Notes: J 2.3.
 """
