@@ -75,7 +75,7 @@ def open_study(place: str, plan: dict[str, Any], maximize: bool, prunes: bool) -
     elif differing := sorted(k for k in {*begun, *plan} if begun.get(k) != plan.get(k)):
         raise InputError(
             f"the study {place} was begun for {begun.get('recipe')} and differs in "
-            f"{', '.join(differing)}; use another --study, or the command that began it"
+            f"{', '.join(differing)}; use another `study`, or the command that began it"
         )
     return study
 

@@ -33,9 +33,9 @@ class Recipe(BaseRecipe):
         "members": "an image has one label per pixel",
     }
 
-    width: int = 16
+    base_channels: int = 16
     """Channels at full size; twice as many after each halving."""
-    scales: int = 3
+    depth: int = 3
     """How often the picture is halved."""
     settings: Settings = Settings(
         epochs=8,
@@ -50,7 +50,7 @@ class Recipe(BaseRecipe):
         return digit_scenes.load(folder, self.seed)
 
     def model(self, summary: DataSummary) -> nn.Module:
-        return UNet(summary.shape[0], summary.outputs, self.width, self.scales)
+        return UNet(summary.shape[0], summary.outputs, self.base_channels, self.depth)
 
     def task(self, data: Splits) -> Task:
         return SEGMENTATION

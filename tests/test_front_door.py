@@ -1,0 +1,88 @@
+"""What a user types after `import chainrule as cr`."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+import chainrule as cr
+from chainrule.notebook import layer_table
+
+
+def test_every_name_of_the_front_door_leads_somewhere() -> None:
+    assert {"fit", "iterate", "evaluate", "predict", "train", "load", "check"} <= set(dir(cr))
+    for name in dir(cr):
+        assert getattr(cr, name) is not None
+
+
+def test_an_unknown_name_is_an_attribute_error_that_lists_what_there_is() -> None:
+    with pytest.raises(AttributeError, match="fit, iterate"):
+        _ = cr.fitt
+
+
+def test_importing_it_imports_neither_torch_nor_numpy() -> None:
+    code = (
+        "import sys, chainrule as cr; dir(cr); dir(cr.models); "
+        "sys.exit(any(name in sys.modules for name in ('torch', 'numpy', 'matplotlib')))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_models_of_every_chapter_are_found_by_name() -> None:
+    assert cr.models.GCN is cr.models.geometric.GCN
+    assert {"MLP", "GPT", "LSTM", "Hopfield", "ResNet", "attention"} <= set(dir(cr.models))
+    with pytest.raises(AttributeError, match="no model 'MPL'"):
+        _ = cr.models.MPL
+
+
+def test_a_network_is_trained_evaluated_and_asked_in_four_lines() -> None:
+    torch.manual_seed(0)
+    data = cr.data.digits()
+    model = cr.models.MLP(64, [32], 10)
+    history = cr.fit(model, data, epochs=5, learning_rate=5e-3)
+    assert [record["epoch"] for record in history] == [1, 2, 3, 4, 5]
+    assert cr.evaluate(model, data.test)["error"] < 0.2
+    outputs = cr.predict(model, data.test.x[:3])
+    assert outputs.shape == (3, 10) and not model.training
+
+
+def test_a_history_draws_itself() -> None:
+    data = cr.data.moons(num_samples=60)
+    history = cr.fit(cr.models.MLP(2, [4], 2), data, epochs=2)
+    assert history.plot().axes
+    assert history._repr_png_().startswith(b"\x89PNG")
+
+
+def test_a_recipe_is_trained_loaded_and_applied(tmp_path: Path) -> None:
+    run = cr.train("digits-mlp", out=tmp_path / "run", epochs=2, pictures=False)
+    assert not list((tmp_path / "run").glob("*.png"))
+    again = cr.load(tmp_path / "run")
+    image = cr.data.digits().test.x[:2]
+    assert again.predict(image) == run.predict(image)
+    assert again.result["metrics"] == run.result["metrics"]
+    assert len(again.history) == 2 and again.plot().axes
+    assert "digits-mlp" in repr(again) and "<table>" in again._repr_html_()
+
+
+def test_a_setting_that_a_recipe_does_not_have_is_refused_before_a_folder_is_made(
+    tmp_path: Path,
+) -> None:
+    with pytest.raises(cr.InputError, match=r"no setting of digits-mlp named 'epoch'.*epochs"):
+        cr.train("digits-mlp", out=tmp_path / "run", epoch=2)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_claim_is_checked_with_its_violation() -> None:
+    result = cr.check("xor")
+    assert result.holds and not result.broken.holds
+    assert "xor" in repr(result)
+
+
+def test_a_notebook_shows_the_layers_of_our_models_only() -> None:
+    html = layer_table(cr.models.MLP(4, [3], 2))
+    assert html is not None and "23 parameters" in html and "<td>Linear</td>" in html
+    assert layer_table(nn.Linear(2, 2)) is None
