@@ -12,8 +12,8 @@ from torch import nn
 from chainrule.errors import InputError
 from chainrule.learning.losses import cross_entropy, pixel_cross_entropy
 from chainrule.learning.metrics import mean_iou, pixel_accuracy
-from chainrule.learning.tasks import PIXELS
-from chainrule.training import Settings, fit
+from chainrule.learning.tasks import SEGMENTATION
+from chainrule.training import Settings, fit, iterate
 
 
 def scores(classes: torch.Tensor, number: int) -> torch.Tensor:
@@ -47,7 +47,7 @@ def test_the_pixel_loss_is_the_mean_of_the_pixels_losses():
 def test_labels_beyond_the_models_classes_are_refused_however_wide_the_images():
     x, y = torch.randn(4, 1, 8, 9), torch.full((4, 8, 9), 3)
     with pytest.raises(InputError, match=r"label 3, but the model has 3 outputs"):
-        next(fit(nn.Conv2d(1, 3, 1), (x, y), None, Settings(), PIXELS))
+        iterate(nn.Conv2d(1, 3, 1), (x, y), task=SEGMENTATION)
 
 
 def test_a_pixel_classifier_learns_to_tell_bright_from_dark():
@@ -55,6 +55,5 @@ def test_a_pixel_classifier_learns_to_tell_bright_from_dark():
     x = torch.rand(16, 1, 6, 6)
     y = (x[:, 0] > 0.5).long()
     settings = Settings(epochs=40, learning_rate=0.3, batch_size=8, threads=1)
-    *_, last = fit(nn.Conv2d(1, 2, 1), (x, y), (x, y), settings, PIXELS)
-    assert last.record is not None
-    assert last.record["validation_mean_iou"] > 0.9
+    history = fit(nn.Conv2d(1, 2, 1), (x, y), (x, y), settings=settings, task=SEGMENTATION)
+    assert history[-1]["validation_mean_iou"] > 0.9

@@ -5,11 +5,11 @@ import torch
 from torch import Tensor
 
 from chainrule.learning import losses
-from chainrule.learning.tasks import Objective
+from chainrule.learning.tasks import Task
 from chainrule.models.feedforward import LogisticRegression
-from chainrule.training import Settings, fit_many, train
+from chainrule.training import Settings, fit, fit_many
 
-BINARY = Objective(losses.logistic)
+LOGISTIC = Task("logistic regression", losses.logistic)
 
 
 def examples() -> tuple[Tensor, Tensor]:
@@ -23,7 +23,7 @@ def settings(**changed: object) -> Settings:
 
 def learned(**changed: object) -> LogisticRegression:
     model = LogisticRegression(3)
-    train(model, examples(), None, settings(**changed), BINARY)
+    fit(model, examples(), None, settings=settings(**changed), task=LOGISTIC)
     return model
 
 
@@ -44,9 +44,9 @@ def test_networks_trained_together_decay_as_they_do_alone(optimizer: str) -> Non
         for mu in (0.0, 10.0)
     ]
     together = [LogisticRegression(3) for _ in each]
-    list(fit_many(together, examples(), None, each, BINARY))
+    fit_many(together, examples(), None, each, LOGISTIC)
     for own, member in zip(each, together, strict=True):
         alone = LogisticRegression(3)
-        train(alone, examples(), None, own, BINARY)
+        fit(alone, examples(), None, settings=own, task=LOGISTIC)
         torch.testing.assert_close(member.weight, alone.weight)
         torch.testing.assert_close(member.bias, alone.bias)

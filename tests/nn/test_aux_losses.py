@@ -4,10 +4,10 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from chainrule.errors import InputError
-from chainrule.learning.tasks import NUMBERS
+from chainrule.errors import NotBatchableError
+from chainrule.learning.tasks import REGRESSION
 from chainrule.nn.aux_losses import add_to_loss, collect_aux_losses
-from chainrule.training import Settings, evaluate, fit_many, train
+from chainrule.training import Settings, evaluate, fit, iterate_many
 
 
 class Penalized(nn.Module):
@@ -46,16 +46,16 @@ def test_a_training_step_minimizes_loss_and_terms_however_it_is_split(parts: int
     settings = Settings(
         epochs=1, batch_size=4, optimizer="sgd", learning_rate=0.01, accumulate=parts
     )
-    (record,) = train(model, DATA, DATA, settings, NUMBERS)
+    (record,) = fit(model, DATA, DATA, settings=settings, task=REGRESSION)
     assert record["train_loss"] == pytest.approx(loss)
     assert model.w.item() == pytest.approx(w - 0.01 * slope)
     plain = 0.5 * (model.w.item() * x - y).square().mean().item()
     assert record["validation_loss"] == pytest.approx(plain)
-    assert evaluate(model, DATA, NUMBERS)["loss"] == pytest.approx(plain)
+    assert evaluate(model, DATA, REGRESSION)["loss"] == pytest.approx(plain)
 
 
 def test_networks_trained_many_at_once_refuse_it_instead_of_leaving_it_out() -> None:
     members = [Penalized(1.0), Penalized(2.0)]
     settings = [Settings(epochs=1, batch_size=4, seed=k) for k in range(2)]
-    with pytest.raises(InputError, match="many at once"):
-        list(fit_many(members, DATA, None, settings, NUMBERS))
+    with pytest.raises(NotBatchableError, match="many at once"):
+        list(iterate_many(members, DATA, None, settings, REGRESSION))

@@ -5,9 +5,9 @@ import torch
 from torch import Tensor, nn
 
 from chainrule.errors import InputError
-from chainrule.learning.tasks import Objective
+from chainrule.learning.tasks import Task
 from chainrule.models.feedforward.mlp import MLP
-from chainrule.training import Settings, devices, fit
+from chainrule.training import Settings, devices, iterate
 from chainrule.training.checks import check_split
 
 X, Y = torch.randn(20, 3), torch.arange(20) % 2
@@ -41,13 +41,13 @@ def test_bad_data_are_refused_with_the_place_named(
     model = MLP(3, [4], 2)
     before = [p.clone() for p in model.parameters()]
     with pytest.raises(InputError, match=message):
-        next(fit(model, train, None, Settings(epochs=1)))
+        iterate(model, train, None, settings=Settings(epochs=1))
     assert all(map(torch.equal, before, model.parameters()))
 
 
 def test_the_validation_split_is_checked_too() -> None:
     with pytest.raises(InputError, match="validation split has the label 2"):
-        next(fit(MLP(3, [4], 2), (X, Y), (X, Y + 1), Settings(epochs=1)))
+        iterate(MLP(3, [4], 2), (X, Y), (X, Y + 1), settings=Settings(epochs=1))
 
 
 def test_huge_but_finite_inputs_are_not_mistaken_for_infinite_ones() -> None:
@@ -59,37 +59,38 @@ def test_huge_but_finite_inputs_are_not_mistaken_for_infinite_ones() -> None:
         check_split((huge, Y), 1, "training")
 
 
-def test_a_loss_that_averages_is_refused() -> None:
-    with pytest.raises(InputError, match="one value per example"):
-        next(
-            fit(MLP(3, [4], 2), (X, Y), None, Settings(epochs=1), Objective(nn.CrossEntropyLoss()))
-        )
+def test_a_loss_of_another_shape_is_refused() -> None:
+    per_class = Task("cross-entropy", lambda output, y: -output.log_softmax(1))
+    with pytest.raises(InputError, match=r"one value per example.*the shape \(1, 2\)"):
+        iterate(MLP(3, [4], 2), (X, Y), task=per_class)
 
 
 def test_early_stopping_needs_something_to_watch() -> None:
     settings = Settings(epochs=1, patience=3)
     with pytest.raises(InputError, match="needs a validation split"):
-        next(fit(MLP(3, [4], 2), (X, Y), None, settings))
+        iterate(MLP(3, [4], 2), (X, Y), None, settings=settings)
     with pytest.raises(
-        InputError, match="--monitor auc is not measured here; expected one of: loss, error"
+        InputError, match="auc is not measured for classification; expected one of: loss, error"
     ):
-        next(fit(MLP(3, [4], 2), (X, Y), (X, Y), Settings(epochs=1, patience=3, monitor="auc")))
+        iterate(
+            MLP(3, [4], 2), (X, Y), (X, Y), settings=Settings(epochs=1, patience=3, monitor="auc")
+        )
 
 
 @pytest.mark.parametrize(
     ("field", "value", "message"),
     [
-        ("epochs", 0, "--epochs must be at least 1, got 0"),
-        ("batch_size", -3, "--batch-size must be at least 1, got -3"),
-        ("learning_rate", 0.0, "--learning-rate must be above 0"),
-        ("learning_rate", float("nan"), "--learning-rate must be above 0, got nan"),
-        ("weight_decay", float("inf"), "--weight-decay must be at least 0, got inf"),
+        ("epochs", 0, "`epochs` must be at least 1, got 0"),
+        ("batch_size", -3, "`batch_size` must be at least 1, got -3"),
+        ("learning_rate", 0.0, "`learning_rate` must be above 0"),
+        ("learning_rate", float("nan"), "`learning_rate` must be above 0, got nan"),
+        ("weight_decay", float("inf"), "`weight_decay` must be at least 0, got inf"),
         ("optimizer", "adamw2", "did you mean adamw"),
         ("schedule", "cosin", "did you mean cosine"),
         ("precision", "half", "no precision named 'half'"),
         ("class_weights", "balance", "did you mean balanced"),
-        ("seed", 10**20, "--seed must be below"),
-        ("label_smoothing", 1.0, "--label-smoothing must be below 1"),
+        ("seed", 10**20, "`seed` must be below"),
+        ("label_smoothing", 1.0, "`label_smoothing` must be below 1"),
     ],
 )
 def test_settings_out_of_range_are_refused(field: str, value: object, message: str) -> None:
@@ -128,11 +129,11 @@ def test_small_steps_use_one_thread() -> None:
 def test_a_model_that_cannot_learn_is_refused() -> None:
     frozen = MLP(3, [4], 2).requires_grad_(False)
     with pytest.raises(InputError, match="MLP has no parameters that a gradient could change"):
-        next(fit(frozen, (X, Y), None, Settings(epochs=1)))
+        iterate(frozen, (X, Y), None, settings=Settings(epochs=1))
 
 
 def test_batch_normalization_refuses_a_batch_of_one() -> None:
     model = MLP(3, [4], 2, norm="batch")
     with pytest.raises(InputError, match=r"the last of 20 in batches of 19; choose another"):
-        next(fit(model, (X, Y), None, Settings(epochs=1, batch_size=19)))
-    assert list(fit(model, (X, Y), None, Settings(epochs=1, batch_size=10)))
+        iterate(model, (X, Y), None, settings=Settings(epochs=1, batch_size=19))
+    assert list(iterate(model, (X, Y), None, settings=Settings(epochs=1, batch_size=10)))

@@ -6,10 +6,10 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from chainrule.errors import InputError
-from chainrule.learning.tasks import Objective
+from chainrule.errors import NotBatchableError
+from chainrule.learning.tasks import Task
 from chainrule.registry import Entry, entries
-from chainrule.training import Settings, fit_many, train
+from chainrule.training import Settings, fit, fit_many
 
 
 def squares(output: Tensor, y: Tensor) -> Tensor:
@@ -34,21 +34,20 @@ def test_one_step_of_many_equals_one_step_alone_or_is_refused(entry: Entry) -> N
     model, x = model.double(), x.double() if x.is_floating_point() else x
     torch.manual_seed(1)
     y = torch.randn_like(model.eval()(x).detach())
-    objective = Objective(squares)
+    task = Task("squares", squares)
     settings = [
         Settings(epochs=1, batch_size=len(x), seed=k, optimizer="sgd", learning_rate=0.01 * (k + 1))
         for k in range(2)
     ]
     together = [copy.deepcopy(model) for _ in settings]
     try:
-        for _ in fit_many(together, (x, y), None, settings, objective):
-            pass
-    except InputError as refusal:
+        fit_many(together, (x, y), None, settings, task)
+    except NotBatchableError as refusal:
         assert "many at once" in str(refusal) or "trained together" in str(refusal)
         return
     for member, own in zip(together, settings, strict=True):
         alone = copy.deepcopy(model)
-        train(alone, (x, y), None, own, objective)
+        fit(alone, (x, y), None, settings=own, task=task)
         assert weights(member).isfinite().all()
         assert not torch.equal(weights(member), weights(model)), "nothing was learned"
         torch.testing.assert_close(weights(member), weights(alone), rtol=1e-6, atol=1e-9)

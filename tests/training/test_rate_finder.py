@@ -5,7 +5,7 @@ import torch
 
 from chainrule.errors import InputError
 from chainrule.models.feedforward.mlp import MLP
-from chainrule.training import Settings, train
+from chainrule.training import Settings, fit
 from chainrule.training.rate_finder import find_rate
 
 torch.manual_seed(0)
@@ -25,7 +25,7 @@ def test_the_suggested_rate_learns_where_one_far_below_does_not() -> None:
     def loss_at(rate: float) -> float:
         torch.manual_seed(1)
         settings = Settings(epochs=10, batch_size=32, learning_rate=rate)
-        return train(MLP(5, [16], 2), (X, Y), None, settings)[-1]["train_loss"]
+        return fit(MLP(5, [16], 2), (X, Y), None, settings=settings)[-1]["train_loss"]
 
     torch.manual_seed(1)
     trial = find_rate(MLP(5, [16], 2), (X, Y), Settings(batch_size=32))
