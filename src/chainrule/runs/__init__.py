@@ -1,0 +1,1 @@
+"""The run folder: create, execute, resume, predict, generate, transfer, record."""

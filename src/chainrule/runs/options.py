@@ -1,0 +1,59 @@
+"""What can be wrapped around a recipe: an ensemble, a teacher, the weights of another run.
+
+A recipe says which of them it does not support, and why; flags and messages come from that.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from chainrule.errors import InputError
+
+CAPABILITIES: Mapping[str, str] = {
+    "members": "an ensemble",
+    "teacher": "distillation",
+    "transfer": "transfer from another run",
+    "tune": "tuning by cross-validation",
+    "lr": "the learning-rate finder",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """How a recipe is trained beyond its own settings."""
+
+    members: int = 1
+    """Networks with different random starts, trained at once, that answer by their mean."""
+    teacher: str = ""
+    """A finished run whose outputs this network learns along with the labels (distillation)."""
+    temperature: float = 4.0
+    """How much the teacher's probabilities are flattened."""
+    teacher_share: float = 0.9
+    """Weight of the teacher's outputs against that of the labels."""
+    from_run: str = ""
+    """A finished run, or a .safetensors file, whose weights this run starts from."""
+    freeze: str = ""
+    """Pattern of the parameters that stay as they are, such as layers.0.*."""
+
+    def __post_init__(self) -> None:
+        if self.members < 1:
+            raise InputError(f"`members` must be at least 1, got {self.members}")
+        if not (self.temperature > 0 and 0 <= self.teacher_share <= 1):
+            raise InputError(
+                "expected a `temperature` above 0 and a `teacher_share` in [0, 1], got "
+                f"{self.temperature} and {self.teacher_share}"
+            )
+        for name in ("teacher", "from_run"):  # the run must find them from any folder
+            if value := getattr(self, name):
+                object.__setattr__(self, name, str(Path(value).resolve()))
+
+
+OPTION_OF = {
+    "members": "members",
+    "teacher": "teacher",
+    "temperature": "teacher",
+    "teacher_share": "teacher",
+    "from_run": "transfer",
+    "freeze": "transfer",
+}
+"""The capability that every option belongs to."""

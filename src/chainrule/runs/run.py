@@ -1,0 +1,286 @@
+"""A run: a recipe in its folder, its model, and what it learned.
+
+run = train("digits-mlp", epochs=5)          the folder is made, the recipe trained
+run = Run.load("runs/digits-mlp-1")          a folder from before
+run.predict("digit.png")
+"""
+
+import json
+from collections.abc import Generator
+from dataclasses import asdict, fields, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import nn
+
+from chainrule.data.readers.encoders import encoder_from_json
+from chainrule.errors import InputError
+from chainrule.models.feedforward.ensemble import Ensemble
+from chainrule.registry import Entry, entry_from_file, find
+from chainrule.runs import folder as files
+from chainrule.runs.configuration import Configuration, configure
+from chainrule.runs.folder import CONFIG, DATA, METRICS, MODEL, RESULT, Json, read_json
+from chainrule.runs.predictions import Metrics, Predictions
+from chainrule.runs.recipe import BaseRecipe, DataSummary
+from chainrule.training import History, Progress, Record, checkpoint, devices
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+class Run:
+    """A recipe in its folder.
+
+    Args:
+        folder: of the run.
+        name: of the recipe, or the path of a recipe file.
+        configuration: the recipe with its settings and options.
+        data_folder: where its data sets lie, if it was told.
+        device: cpu, cuda, mps or auto.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        name: str,
+        configuration: Configuration,
+        data_folder: Path | None = None,
+        device: str = "auto",
+    ):
+        self.folder, self.name, self.configuration = folder, name, configuration
+        self.data_folder, self.device = data_folder, device
+        self.remarks: list[str] = []
+
+    @property
+    def recipe(self) -> BaseRecipe:
+        return self.configuration.recipe
+
+    def __repr__(self) -> str:
+        state = "finished" if self.finished else "not finished"
+        return f"Run({self.name} in {self.folder}, {state})"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        if not self.finished:
+            return escape(repr(self))
+        splits = self.result["metrics"]
+        names = list(dict.fromkeys(name for metrics in splits.values() for name in metrics))
+        rows = "".join(
+            f"<tr><th>{escape(name)}</th>"
+            + "".join(f"<td>{self._formatted(splits[s].get(name), name)}</td>" for s in splits)
+            + "</tr>"
+            for name in names
+        )
+        head = "".join(f"<th>{escape(split)}</th>" for split in splits)
+        return f"<b>{escape(repr(self))}</b><table><tr><th></th>{head}</tr>{rows}</table>"
+
+    @staticmethod
+    def _formatted(value: float | None, name: str) -> str:
+        from chainrule.learning.metrics import format_metric
+
+        return format_metric(name, value)
+
+    @classmethod
+    def create(
+        cls,
+        entry: Entry,
+        configuration: Configuration,
+        folder: Path,
+        data_folder: Path | None = None,
+        device: str = "auto",
+    ) -> "Run":
+        """Claim a folder for a new run."""
+        check_required(entry.name, configuration)
+        files.claim(folder)
+        run = cls(folder, entry.reference, configuration, data_folder, device)
+        config = {
+            "recipe": entry.reference,
+            "settings": configuration.values(),
+            "data": str(data_folder.resolve()) if data_folder else None,
+            "device": device,
+            "versions": files.versions(),
+        }
+        files.write_json(folder / CONFIG, config)
+        return run
+
+    @classmethod
+    def load(cls, folder: Path | str) -> "Run":
+        """A run from before, finished or not."""
+        folder = Path(folder)
+        if not (folder / CONFIG).is_file():
+            raise InputError(
+                f"{folder} is not a run folder: it has no {CONFIG}; "
+                "`chainrule train RECIPE` makes one under runs/"
+            )
+        config = read_json(folder / CONFIG)
+        try:
+            entry = recipe_entry(config["recipe"])
+            configuration = configure(entry.load().Recipe, config["settings"])
+            data = Path(config["data"]) if config["data"] else None
+            return cls(folder, config["recipe"], configuration, data, config["device"])
+        except (KeyError, TypeError) as error:
+            raise InputError(
+                f"{folder / CONFIG} does not fit this version of the recipe: {error}"
+            ) from None
+
+    @property
+    def finished(self) -> bool:
+        return (self.folder / RESULT).is_file()
+
+    @cached_property
+    def summary(self) -> DataSummary:
+        """What its data are, as it found them."""
+        state = read_json(self.folder / DATA)
+        encoder = encoder_from_json(state["encoder"]) if state["encoder"] else None
+        return DataSummary(
+            tuple(state["shape"]),
+            tuple(state["classes"]),
+            state["target_mean"],
+            state["target_std"],
+            tuple(state["vocab_sizes"]),
+            state["examples"],
+            encoder=encoder,
+        )
+
+    @cached_property
+    def model(self) -> nn.Module:
+        """The trained model, on the CPU and in evaluation mode."""
+        path = self.folder / MODEL
+        if not path.is_file():
+            raise InputError(
+                f"the run in {self.folder} is not finished; chainrule resume {self.folder}"
+            )
+        model = build(self.configuration, self.summary)
+        tensors, _ = checkpoint.load(path)
+        try:
+            model.load_state_dict(tensors)
+        except RuntimeError as error:
+            reason = str(error).splitlines()[-1].strip()
+            raise InputError(
+                f"the weights in {self.folder} do not fit its recipe: {reason}"
+            ) from None
+        devices.place(model, torch.device("cpu"))  # kernels laid out as in training round alike
+        return model.eval()
+
+    @cached_property
+    def result(self) -> Json:
+        """Every final metric, with settings and versions."""
+        return read_json(self.folder / RESULT)
+
+    @property
+    def history(self) -> History:
+        """One record per epoch."""
+        path = self.folder / METRICS
+        lines = path.read_text("utf-8").splitlines() if path.is_file() else []
+        records: list[Record] = [json.loads(line) for line in lines]
+        return History(records, self.result["stopped"] if self.finished else "")
+
+    def data(self, folder: Path | None = None) -> Any:
+        """Its data, which must be as they were when it began."""
+        recipe = self.recipe
+        own = {field.name for field in fields(recipe)}  # type: ignore[arg-type]
+        if self.finished and getattr(recipe, "from_run", None) and "from_run" in own:
+            recipe = replace(recipe, from_run=str(self.folder))  # type: ignore[type-var]
+        data = recipe.data(folder or self.data_folder)
+        check_same_data(self.folder, describe(recipe.summarize(data)))
+        return data
+
+    def evaluate(self, data_folder: Path | None = None) -> Metrics:
+        """Every metric, measured again from the saved weights."""
+        return evaluate_run(self.configuration, self.model, self.data(data_folder))
+
+    def train(self, device: str = "auto", pictures: bool = True) -> Generator[Progress]:
+        """Train to the end, from the start or the last checkpoint."""
+        from chainrule.runs.execute import execute
+
+        return execute(self, device, pictures)
+
+    def predict(self, inputs: Any) -> list[Json]:
+        """One answer per row, image or text.
+
+        Args:
+            inputs: a file or several, sentences for models of text, a frame, or a tensor or array
+                of inputs as the model takes them.
+        """
+        from chainrule.runs.predict import predict
+
+        return predict(self, inputs)
+
+    def generate(self, prompt: str | None = None, length: int = 500, **options: Any) -> str:
+        """Text by a language model; options: temperature, top_k, top_p, seed."""
+        from chainrule.runs.generate import generate
+
+        return generate(self, prompt, length, **options)
+
+    def plot(self) -> "Figure":
+        """Its learning curves."""
+        return self.recipe.curves(list(self.history))
+
+
+def recipe_entry(reference: str) -> Entry:
+    """A recipe of ours by name, or a user's file."""
+    if reference.endswith(".py"):
+        return entry_from_file("recipes", Path(reference))
+    return find("recipes", reference)
+
+
+def check_required(name: str, configuration: Configuration) -> None:
+    """What a recipe cannot do without."""
+    for option, hint in configuration.recipe.requires.items():
+        if not getattr(configuration.options, option):
+            raise InputError(f"{name} needs `{option}`: {hint}")
+
+
+def build(configuration: Configuration, summary: DataSummary) -> nn.Module:
+    """The recipe's model with the initial weights of its seed, whatever was drawn before."""
+    recipe, members = configuration.recipe, configuration.options.members
+    if members > 1:
+        alone = [recipe.changed(seed=recipe.seed + k) for k in range(members)]
+        parts = [build(Configuration(member), summary) for member in alone]
+        return Ensemble(parts, bool(summary.classes))
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(recipe.seed)
+        return recipe.model(summary)
+
+
+def evaluate_run(configuration: Configuration, model: nn.Module, data: Any) -> Metrics:
+    """Every metric of a model on its data."""
+    return measure(Predictions(configuration.recipe, model, data))
+
+
+def measure(predictions: Predictions) -> Metrics:
+    """The recipe's metrics; for an ensemble also how well it is calibrated."""
+    found = predictions.recipe.evaluate(predictions)
+    if isinstance(predictions.model, Ensemble):
+        from chainrule.runs.ensembles import with_calibration
+
+        return with_calibration(predictions, found)
+    return found
+
+
+def describe(summary: DataSummary) -> Json:
+    """What a later prediction must know, as JSON."""
+    plain = {f.name: getattr(summary, f.name) for f in fields(summary)}
+    del plain["remarks"]
+    return plain | {"encoder": summary.encoder.to_json() if summary.encoder else None}
+
+
+def check_same_data(folder: Path, description: Json) -> None:
+    """The data must be what they were when the run began."""
+    path = folder / DATA
+    if not path.is_file():
+        return
+    now = json.loads(files.to_json(description))
+    other = [name for name, value in read_json(path).items() if now.get(name) != value]
+    if other:
+        raise InputError(
+            f"the data have changed since the run in {folder} began ({', '.join(other)} differ); "
+            "bring the old ones back, or train anew"
+        )
+
+
+def published(recipe: BaseRecipe) -> list[Json]:
+    return [asdict(result) for result in recipe.published]
