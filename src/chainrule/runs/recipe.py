@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -34,6 +34,7 @@ from chainrule.learning.augmentation import Augment
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+R = TypeVar("R", bound="BaseRecipe")
 EVERYTHING = ("members", "teacher", "transfer", "tune", "lr")
 
 
@@ -113,13 +114,13 @@ class BaseRecipe(ABC):
     settings: Settings
 
     @classmethod
-    def configured(cls, **values: Any) -> Self:
+    def configured(cls: type[R], **values: Any) -> R:
         """The recipe with some of its fields and of its settings changed."""
         from chainrule.runs.configuration import configure
 
         return configure(cls, values).recipe  # type: ignore[return-value]
 
-    def changed(self, **values: Any) -> Self:
+    def changed(self: R, **values: Any) -> R:
         """The recipe with some of its fields and of its settings replaced."""
         names = {field.name for field in fields(self)}  # type: ignore[arg-type]
         own = {name: value for name, value in values.items() if name in names}
