@@ -15,7 +15,7 @@ from chainrule.learning.tasks import REGRESSION, Task
 from chainrule.models.convolution.cnn import CNN
 from chainrule.nn.indexed_images import IndexedImages
 from chainrule.runs.recipe import BaseRecipe, Predictions
-from chainrule.training import outputs
+from chainrule.training import Settings, outputs
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -37,6 +37,13 @@ class DigitSetRecipe(BaseRecipe):
     """Kernels of the convolution of each stage that sees a digit."""
     features: int = 32
     """Kinds between which a digit is shared out before the set is pooled."""
+    settings: Settings = Settings(
+        batch_size=64,
+        optimizer="adamw",
+        schedule="one-cycle",
+        learning_rate=2e-3,
+        weight_decay=0.01,
+    )
 
     def data(self, folder: Path | None) -> Splits:
         return digit_sets.load(folder, self.seed, target=self.target)

@@ -26,15 +26,7 @@ class Recipe(DigitSetRecipe):
 
     hidden: tuple[int, ...] = (64,)
     """Units of the hidden layers behind the maximum."""
-    settings: Settings = replace(
-        DigitSetRecipe.settings,
-        epochs=4,
-        batch_size=64,
-        optimizer="adamw",
-        schedule="one-cycle",
-        learning_rate=2e-3,
-        weight_decay=0.01,
-    )
+    settings: Settings = replace(DigitSetRecipe.settings, epochs=4)
 
     def model(self, summary: DataSummary) -> nn.Module:
         answer = Rescaled(

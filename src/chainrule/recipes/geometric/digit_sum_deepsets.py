@@ -25,15 +25,7 @@ class Recipe(DigitSetRecipe):
     reference: ClassVar[str] = "J 7.2"
     target: ClassVar[str] = "sum"
 
-    settings: Settings = replace(
-        DigitSetRecipe.settings,
-        epochs=10,
-        batch_size=64,
-        optimizer="adamw",
-        schedule="one-cycle",
-        learning_rate=2e-3,
-        weight_decay=0.01,
-    )
+    settings: Settings = replace(DigitSetRecipe.settings, epochs=10)
 
     def model(self, summary: DataSummary) -> nn.Module:
         worth = nn.Linear(self.features, 1, bias=False)
