@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from chainrule.data.splits import Encoder
-from chainrule.learning.metrics import higher_is_better
+from chainrule.learning.augmentation import Augment
 from chainrule.learning.tasks import (
     Task,
     decode_classes,
@@ -29,7 +29,6 @@ from chainrule.training import Progress, Record, Settings, iterate, outputs
 from chainrule.training.evaluation import measured
 from chainrule.training.sources.base import BatchSource
 from chainrule.training.sources.convert import as_source
-from chainrule.learning.augmentation import Augment
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
