@@ -15,7 +15,9 @@ from PIL import Image
 
 from chainrule.cli.main import main
 from chainrule.recipes.feedforward.digits_mlp import Recipe
-from chainrule.runs.run import begin, carry_on
+from chainrule.registry import find
+from chainrule.runs.configuration import Configuration
+from chainrule.runs.run import Run
 
 PAGE = Path(__file__).parents[2] / "docs" / "bad-input.md"
 HEAD = """# What you see when something is wrong
@@ -66,10 +68,10 @@ CASES = [
     ("a text that is none", "train gpt --text damaged/mnist/t10k-labels-idx1-ubyte.gz --out new"),
     (
         "heads that do not share a width",
-        "train gpt --text good.csv --context 8 --heads 3 --out new",
+        "train gpt --text good.csv --context-length 8 --num-heads 3 --out new",
     ),
-    ("a beam without width", "train multi30k-gru --beam 0 --out new"),
-    ("no words to read", "train imdb-lstm --length 0 --out new"),
+    ("a beam without width", "train multi30k-gru --beam-size 0 --out new"),
+    ("no words to read", "train imdb-lstm --max-length 0 --out new"),
     ("too few labels", "train imdb-bert --labeled 1 --out new"),
     ("no text to pre-train on", "train bert-pretrain --text absent.txt --out new"),
     ("documents too few to split", "train bert-pretrain --text good.csv --out new"),
@@ -133,17 +135,21 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, lines in tables.items():
         (folder / f"{name}.csv").write_text("\n".join(lines) + "\n" if lines else "")
     for name in ("run", "cut"):
-        begin("digits-mlp", Recipe(epochs=1), folder / name)
-        for _ in carry_on(folder / name, "cpu"):
+        for _ in new_run(folder / name).train("cpu"):
             pass
     weights = folder / "cut" / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:1000])
-    begin("digits-mlp", Recipe(epochs=1), folder / "unfinished")
+    new_run(folder / "unfinished")
     (folder / "damaged" / "mnist").mkdir(parents=True)
     for part in ("train-images-idx3", "train-labels-idx1", "t10k-images-idx3", "t10k-labels-idx1"):
         whole = gzip.compress(bytes(1000))
         (folder / "damaged" / "mnist" / f"{part}-ubyte.gz").write_bytes(whole[:-5])
     return folder
+
+
+def new_run(folder: Path) -> Run:
+    configuration = Configuration(Recipe.configured(epochs=1))
+    return Run.create(find("recipes", "digits-mlp"), configuration, folder)
 
 
 def seen(command: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:

@@ -16,7 +16,8 @@ from chainrule.console.output import to_json
 from chainrule.data.datasets import digits
 from chainrule.errors import InputError
 from chainrule.registry import CONTRACTS, entries, find
-from chainrule.runs.recipe import task_of
+from chainrule.runs.configuration import configure
+from chainrule.runs.execute import fit
 from chainrule.runs.run import build
 
 
@@ -88,7 +89,7 @@ def test_train_prints_a_table_of_80_columns_and_numbers_its_runs(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     for _ in range(2):
-        text = printed(capsys, "train", "moons-mlp", "--epochs", "1", "--number", "100")
+        text = printed(capsys, "train", "moons-mlp", "--epochs", "1", "--num-examples", "100")
     assert "validation" in text
     assert max(map(len, text.splitlines())) <= 80
     assert sorted(path.name for path in Path("runs").iterdir()) == ["moons-mlp-1", "moons-mlp-2"]
@@ -123,7 +124,7 @@ def test_a_number_of_a_table_is_predicted_in_its_own_units(
 
 
 def test_predictions_can_be_written_as_a_table(capsys: pytest.CaptureFixture[str]) -> None:
-    printed(capsys, "train", "moons-mlp", "--epochs", "5", "--number", "200", "--out", "run")
+    printed(capsys, "train", "moons-mlp", "--epochs", "5", "--num-examples", "200", "--out", "run")
     Path("new.csv").write_text("x1,x2\n0,1\n1,-0.5\n")
     assert main(["predict", "run", "new.csv", "--out", "found.csv"]) == 0
     header, *rows = Path("found.csv").read_text().splitlines()
@@ -176,7 +177,7 @@ def test_learning_rates_are_tried_and_drawn(capsys: pytest.CaptureFixture[str]) 
     assert found["rates"] == sorted(found["rates"])
     assert Path("runs/lr/moons-mlp.png").exists()
     assert main(["lr", "hopfield-digits"]) == 2
-    assert "does not learn by gradients" in capsys.readouterr().err
+    assert "hopfield-digits does not support the learning-rate finder: it stores patterns" in capsys.readouterr().err
 
 
 def test_the_graph_of_a_model_is_drawn(capsys: pytest.CaptureFixture[str]) -> None:
@@ -203,10 +204,12 @@ def test_a_student_learns_from_a_run_and_members_learn_together(
 
 
 def test_members_on_another_device_are_refused_not_moved() -> None:
-    recipe = find("recipes", "digits-mlp").load().Recipe(members=2)
+    configuration = configure(find("recipes", "digits-mlp").load().Recipe, {"members": 2})
+    recipe = configuration.recipe
     data = recipe.data(None)
-    with pytest.raises(InputError, match="--members trains on the CPU"):
-        recipe.learn(build(recipe, task_of(data)), data, None, "cuda")
+    model = build(configuration, recipe.summarize(data))
+    with pytest.raises(InputError, match="`members` train on the CPU; leave out `device` cuda"):
+        fit(configuration, model, data, None, "cuda")
 
 
 def test_a_run_may_begin_with_anothers_weights_and_keep_some(
@@ -224,7 +227,7 @@ def test_a_run_may_begin_with_anothers_weights_and_keep_some(
 
 
 def test_resume_of_a_finished_run_says_so(capsys: pytest.CaptureFixture[str]) -> None:
-    printed(capsys, "train", "xor-mlp", "--epochs", "1", "--number", "100", "--out", "run")
+    printed(capsys, "train", "xor-mlp", "--epochs", "1", "--num-examples", "100", "--out", "run")
     assert main(["resume", "run"]) == 0
     assert "already finished" in capsys.readouterr().err
 

@@ -17,15 +17,14 @@ from chainrule.cli import tune
 from chainrule.cli.main import main
 from chainrule.errors import InputError
 from chainrule.registry import Entry, entries
-from chainrule.runs.recipe import Trained
 from chainrule.tuning import cross_validation as cv
 from chainrule.tuning import search as tuning
 from chainrule.tuning import study as studies
 
 pytest.importorskip("optuna")
 RATES = ("learning_rate=1e-3:1e-1:log", "hidden=3|5")
-FORMS = [entry for entry in entries("recipes") if issubclass(entry.load().Recipe, Trained)]
-BRIEF = shlex.split("tune moons-mlp --number 90 --epochs 3 --folds 2 --points 1 --json")
+FORMS = [e for e in entries("recipes") if "tune" not in e.load().Recipe.unsupported]
+BRIEF = shlex.split("tune moons-mlp --num-examples 90 --epochs 3 --folds 2 --points 1 --json")
 BRIEF += ["--space", *RATES]
 
 
@@ -92,7 +91,7 @@ def test_two_processes_reach_the_number_together(
     assert len(workers()) == 2
     assert len(found["trials"]) == 6
     assert {row["state"] for row in found["trials"]} <= {"complete", "pruned"}
-    assert not [note for note in found["notes"] if "failed" in note]
+    assert not [note for note in found["remarks"] if "failed" in note]
 
 
 def test_a_companion_that_fails_is_told_of_and_missed_by_no_trial(
@@ -101,7 +100,7 @@ def test_a_companion_that_fails_is_told_of_and_missed_by_no_trial(
     monkeypatch.setattr(sys, "executable", "/bin/false")
     assert main([*BRIEF, "--trials", "2", "--workers", "2", "--out", "one"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert "1 of 2 workers failed (exit code 1)" in found["notes"]
+    assert "1 of 2 workers failed (exit code 1)" in found["remarks"]
     assert [row["state"] for row in found["trials"]] == ["complete"] * 2
 
 
@@ -198,7 +197,7 @@ def test_what_the_engine_does_not_train_is_refused(
 def test_control_c_leaves_130_and_a_study_that_goes_on(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = shlex.split("tune moons-mlp --number 90 --epochs 3 --folds 2 --points 2 --trials 4")
+    words = shlex.split("tune moons-mlp --num-examples 90 --epochs 3 --folds 2 --points 2 --trials 4")
     words += ["--json", "--space", *RATES, "--out"]
     assert main([*words, "straight"]) == 0
     straight = json.loads(capsys.readouterr().out)
@@ -217,7 +216,7 @@ def test_control_c_leaves_130_and_a_study_that_goes_on(
 
 
 def test_the_tables_fit_and_the_command_trains_the_best(capsys: pytest.CaptureFixture[str]) -> None:
-    words = shlex.split("tune moons-mlp --number 90 --epochs 3 --folds 2 --trials 12 --out here")
+    words = shlex.split("tune moons-mlp --num-examples 90 --epochs 3 --folds 2 --trials 12 --out here")
     assert main([*words, "--quiet"]) == 0
     assert not capsys.readouterr().out
     assert main(["tune", "--resume", "here"]) == 0

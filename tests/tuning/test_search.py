@@ -3,7 +3,7 @@
 import math
 import os
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,12 @@ from chainrule.data.splits import Split, Splits
 from chainrule.errors import InputError
 from chainrule.recipes.convolution import digits_unet
 from chainrule.recipes.feedforward.moons_mlp import Recipe
-from chainrule.training import train
+from chainrule.runs.configuration import Configuration
+from chainrule.runs.options import OPTION_OF
+from chainrule.runs.recipe import BaseRecipe
+from chainrule.runs.run import build
+from chainrule.training import fit
+from chainrule.training.batched.run import k_folds
 from chainrule.tuning import cross_validation as cv
 from chainrule.tuning import search as tuning
 from chainrule.tuning import study as studies
@@ -23,7 +28,7 @@ from chainrule.tuning.result import importance, summary, used
 from chainrule.tuning.space import changed, flags, grid, own_point, space_of
 
 pytest.importorskip("optuna")
-SMALL = Recipe(number=90, hidden=(4,), epochs=3, batch_size=64)
+SMALL = Recipe.configured(num_examples=90, hidden=(4,), epochs=3, batch_size=64)
 RATES = ("learning_rate=1e-3:1e-1:log", "hidden=3|5")
 
 
@@ -33,9 +38,15 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
 
 
+def settings_of(recipe: BaseRecipe) -> dict[str, Any]:
+    """All its settings as `chainrule tune` takes them from the flags."""
+    values = Configuration(recipe).values()
+    return {name: value for name, value in values.items() if name not in OPTION_OF}
+
+
 def plan(**more: Any) -> tuning.Plan:
     values: dict[str, Any] = {"space": RATES, "folds": 2, "points": 2, "pruner": "none"} | more
-    return tuning.Plan(recipe="moons-mlp", settings=asdict(SMALL), **values)
+    return tuning.Plan(recipe="moons-mlp", settings=settings_of(SMALL), **values)
 
 
 def searched(
@@ -58,17 +69,18 @@ def rows(of: tuning.Tuning) -> list[dict[str, Any]]:
 
 
 def test_the_first_trial_is_the_recipe_itself_and_equals_networks_trained_alone() -> None:
-    exact = replace(SMALL, learning_rate=0.0123456)  # more digits than a drawn rate has
-    made = tuning.Plan(recipe="moons-mlp", settings=asdict(exact), folds=3)
+    exact = SMALL.changed(learning_rate=0.0123456)  # more digits than a drawn rate has
+    made = tuning.Plan(recipe="moons-mlp", settings=settings_of(exact), folds=3)
     (row,) = searched(made, trials=1)
     assert row["settings"]["learning_rate"] == 0.0123456
     pool = cv.pool_of(exact, None)
-    x, y = pool.rows
+    x, y = pool.data.train
     alone = []
-    for k, (learned, held) in enumerate(cv.k_folds(len(x), 3, exact.seed)):
-        own = replace(exact, seed=exact.seed + k)
+    for k, (learned, held) in enumerate(k_folds(len(x), 3, exact.seed)):
+        own = exact.changed(seed=exact.seed + k)
         fold = (x[learned], y[learned]), (x[held], y[held])
-        alone.append(train(cv.build(own, pool.task), *fold, own)[-1]["validation_error"])
+        model = build(Configuration(own), pool.summary)
+        alone.append(fit(model, *fold, settings=own.settings)[-1]["validation_error"])
     assert row["folds"] == pytest.approx(alone)
     mean, error = cv.mean_and_error(alone)
     assert (row["value"], row["standard_error"]) == pytest.approx((mean, error))
@@ -175,7 +187,7 @@ def test_a_plan_written_down_by_two_workers_at_once_counts_once() -> None:
 
 def test_halving_trains_the_best_third_for_three_times_as_long() -> None:
     made = plan(halving=True, points=9, space=RATES[:1])
-    made = replace(made, settings=asdict(replace(SMALL, epochs=9)))
+    made = replace(made, settings=settings_of(SMALL.changed(epochs=9)))
     prepared = finished(made, "halving.db", 9)
     found = studies.living(prepared.study)
     assert tuning.rungs_of(9, halving=True) == [1, 3, 9]
@@ -192,7 +204,7 @@ def test_halving_trains_the_best_third_for_three_times_as_long() -> None:
 
 def test_programs_whose_points_are_all_bad_are_pruned() -> None:
     """Rates of 1e-9 learn nothing, and come after five trials at good rates."""
-    settings = asdict(replace(SMALL, epochs=8))
+    settings = settings_of(SMALL.changed(epochs=8))
     rates = "learning_rate=0.05|0.04|0.03|0.02|0.06|1e-9|1.1e-9"
     made = plan(pruner="median", sampler="grid", points=1, space=(rates,))
     found = searched(replace(made, settings=settings), trials=None)
@@ -235,17 +247,17 @@ def test_a_model_that_cannot_be_stacked_is_trained_one_by_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     stacked, original = searched(plan(), "stacked.db"), Recipe.model
-    monkeypatch.setattr(Recipe, "model", lambda self, task: LooksAtItsData(original(self, task)))
+    monkeypatch.setattr(Recipe, "model", lambda self, summary: LooksAtItsData(original(self, summary)))
     prepared = finished(plan(), "single.db")
     note = "trained one after another: LooksAtItsData cannot be trained many at once"
-    assert [text[: len(note)] for text in prepared.notes[1:]] == [note]
+    assert [text[: len(note)] for text in prepared.remarks[1:]] == [note]
     for a, b in zip(stacked, rows(prepared), strict=True):
         assert a["settings"] == b["settings"]
         assert a["folds"] == pytest.approx(b["folds"], abs=0.04)  # one example of 27 may tip
 
 
 def test_a_point_that_diverges_is_the_worst_and_disturbs_no_other() -> None:
-    settings = asdict(replace(SMALL, optimizer="sgd"))
+    settings = settings_of(SMALL.changed(optimizer="sgd"))
     made = plan(sampler="grid", space=("learning_rate=0.1|1e30",), pruner="median")
     prepared = finished(replace(made, settings=settings), "diverged.db", None)
     result = summary(prepared, 0.0)
@@ -277,7 +289,7 @@ def test_labels_of_pixels_are_not_smoothed(monkeypatch: pytest.MonkeyPatch) -> N
     rows = Split(x, y)
     scenes = Splits(rows, rows, rows, ("ground", "ink"))
     monkeypatch.setattr(digits_unet.Recipe, "data", lambda self, folder: scenes)
-    settings = asdict(digits_unet.Recipe(width=2, scales=1, epochs=1))
+    settings = settings_of(digits_unet.Recipe.configured(width=2, scales=1, epochs=1))
     prepared = tuning.prepare(
         tuning.Plan(recipe="digits-unet", settings=settings), "pixels.db", 1, None
     )
