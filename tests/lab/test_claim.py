@@ -119,10 +119,10 @@ def test_help_goes_on_in_the_next_line(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         ({"trails": 5}, "there is no argument of novikoff named 'trails'; did you mean trials?"),
-        ({"trials": 0}, "trials must be at least 1, got 0"),
-        ({"trials": "5"}, "trials must be of type int, got '5'"),
-        ({"trials": 2.5}, "trials must be of type int, got 2.5"),
-        ({"trials": True}, "trials must be of type int, got True"),
+        ({"trials": 0}, "`trials` must be at least 1, got 0"),
+        ({"trials": "5"}, "`trials` must be of type int, got '5'"),
+        ({"trials": 2.5}, "`trials` must be of type int, got 2.5"),
+        ({"trials": True}, "`trials` must be of type int, got True"),
     ],
 )
 def test_wrong_arguments_are_refused(arguments: dict[str, object], message: str) -> None:

@@ -110,8 +110,9 @@ def test_two_files_of_the_same_name_are_two_claims(own: Path, tmp_path: Path) ->
     other = tmp_path / "other" / own.name
     other.parent.mkdir()
     other.write_text(OWN.replace("factor: float = 2.0", "factor: float = 4.0"), "utf-8")
-    assert check(str(own)).holds
-    assert not check(str(other)).holds
+    found = [check(str(path)) for path in (own, other)]
+    assert [result.holds for result in found] == [True, False]
+    assert len({result.entry.load().__name__ for result in found}) == 2
 
 
 @pytest.mark.parametrize(

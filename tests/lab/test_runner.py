@@ -35,7 +35,7 @@ def test_a_claim_that_fails_for_one_seed_fails(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_no_seeds_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="seeds must be at least 1"):
+    with pytest.raises(InputError, match="`seeds` must be at least 1"):
         list(running.check_many(CLAIMS, tmp_path, seeds=0))
 
 

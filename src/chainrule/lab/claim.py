@@ -117,9 +117,9 @@ def validate(entry: Entry, arguments: Mapping[str, Any]) -> None:
             raise InputError(unknown(f"argument of {entry.name}", name, list(known)))
         wanted = known[name]
         if wanted in (int, float) and not is_number(value, wanted):
-            raise InputError(f"{name} must be of type {wanted.__name__}, got {value!r}")
+            raise InputError(f"`{name}` must be of type {wanted.__name__}, got {value!r}")
         if name != "seed" and wanted is int and value < 1:
-            raise InputError(f"{name} must be at least 1, got {value}")
+            raise InputError(f"`{name}` must be at least 1, got {value}")
 
 
 def is_number(value: object, kind: type) -> bool:

@@ -49,7 +49,7 @@ def check_many(
     depend on their number.
     """
     if seeds < 1:
-        raise InputError(f"seeds must be at least 1, got {seeds}")
+        raise InputError(f"`seeds` must be at least 1, got {seeds}")
     tasks = [(claim, seed, folder) for claim in claims for seed in seeds_of(claim, seeds)]
     if len(tasks) < WORTH_PROCESSES:
         yield from combined(map(checked, tasks))

@@ -33,7 +33,7 @@ def check(units: int = 1024, trials: int = 3, seed: int = 0) -> Verdict:
         trials: Memories of n units at each load; proportionally more of the smaller ones.
     """
     if units < 64:
-        raise InputError(f"units must be at least 64 for the transition to show, got {units}")
+        raise InputError(f"`units` must be at least 64 for the transition to show, got {units}")
     return verdict(units, trials, seed, positive=0.5)
 
 

@@ -24,7 +24,7 @@ def check(units: int = 128, patterns: int = 12, states: int = 200, seed: int = 0
         states: Random initial states.
     """
     if units < 2 or units & (units - 1):
-        raise InputError(f"units must be a power of two for exact sums, got {units}")
+        raise InputError(f"`units` must be a power of two for exact sums, got {units}")
     generator = torch.Generator().manual_seed(seed)
     return verdict(hebb(random_signs(patterns, units, generator)), states, generator)
 

@@ -34,7 +34,7 @@ def check(inputs: int = 10, examples: int = 1000, steps: int = 200, seed: int = 
     """
     if inputs < 2:
         raise InputError(
-            f"inputs must be at least 2 because the target depends on two, got {inputs}"
+            f"`inputs` must be at least 2 because the target depends on two, got {inputs}"
         )
     return verdict(inputs, examples, steps, seed, hidden=True)
 

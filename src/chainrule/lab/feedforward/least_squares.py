@@ -34,7 +34,7 @@ def check(examples: int = 200, inputs: int = 8, seed: int = 0) -> Verdict:
     """
     if examples < 2 * inputs:
         raise InputError(
-            f"examples must be at least twice inputs for a unique solution, got {examples}"
+            f"`examples` must be at least twice `inputs` for a unique solution, got {examples}"
         )
     return verdict(examples, inputs, seed, step=1.0)
 

@@ -33,7 +33,7 @@ def check(equations: int = 20, unknowns: int = 60, seed: int = 0) -> Verdict:
     """
     if not 2 <= equations <= unknowns // 2:
         raise InputError(
-            f"equations must be between 2 and half of unknowns, got {equations} and {unknowns}"
+            f"`equations` must be between 2 and half of `unknowns`, got {equations} and {unknowns}"
         )
     return verdict(equations, unknowns, seed, decay=0.0)
 

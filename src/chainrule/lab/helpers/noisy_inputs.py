@@ -28,7 +28,7 @@ def fits(
 ) -> list[Tensor]:
     """(repeats, inputs) for each noise: weights of least squares on `copies` noisy copies."""
     if repeats < 2:
-        raise InputError(f"repeats must be at least 2 for a standard error, got {repeats}")
+        raise InputError(f"`repeats` must be at least 2 for a standard error, got {repeats}")
     many_x, many_y = x.repeat(copies, 1), y.repeat(copies, 1)
     with torch.random.fork_rng([]):
         torch.manual_seed(seed)

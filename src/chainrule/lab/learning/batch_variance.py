@@ -40,7 +40,7 @@ def verdict(N: int, batches: int, seed: int, finite: bool) -> Verdict:
     """Mean squared distances from the full gradient by B."""
     if SIZES[-1] >= N or batches < 100:
         raise InputError(
-            f"examples must be above {SIZES[-1]}, the largest batch, and batches at least "
+            f"`examples` must be above {SIZES[-1]}, the largest batch, and `batches` at least "
             f"100 for a standard error, got {N} and {batches}"
         )
     G = problem(N // 2, N - N // 2, seed).each()

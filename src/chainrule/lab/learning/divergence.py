@@ -41,7 +41,7 @@ def broken() -> Verdict:
 def verdict(steps: int, inputs: int, seed: int, limit: float) -> Verdict:
     """Distances after T steps by the step size."""
     if inputs < 2:
-        raise InputError(f"inputs must be at least 2 for two curvatures, got {inputs}")
+        raise InputError(f"`inputs` must be at least 2 for two curvatures, got {inputs}")
     generator = torch.Generator().manual_seed(seed)
     scales = torch.logspace(0, -1, inputs, dtype=torch.float64)
     x = scales * torch.randn(8 * inputs, inputs, dtype=torch.float64, generator=generator)

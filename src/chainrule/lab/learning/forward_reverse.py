@@ -44,7 +44,7 @@ def broken() -> Verdict:
 def verdict(total: int, hidden: int, seed: int, swapped: bool) -> Verdict:
     """Costs by the number of inputs against 3 n and 3 m + 1."""
     if total < 2:
-        raise InputError(f"total must be at least 2, one input and one output, got {total}")
+        raise InputError(f"`total` must be at least 2, one input and one output, got {total}")
     generator = torch.Generator().manual_seed(seed)
     inputs = list(range(1, total, max(1, total // 10)))
     found = [costs(n, total - n, hidden, generator) for n in inputs]

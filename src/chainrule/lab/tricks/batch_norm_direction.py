@@ -31,7 +31,7 @@ def check(inputs: int = 10, batch: int = 100, seed: int = 0) -> Verdict:
     """
     if inputs < 2 or batch < 3:
         raise InputError(
-            f"inputs must be at least 2 and batch at least 3 for a gradient of w, got {inputs} "
+            f"`inputs` must be at least 2 and `batch` at least 3 for a gradient of w, got {inputs} "
             f"and {batch}"
         )
     return verdict(inputs, batch, seed, center=1.0)

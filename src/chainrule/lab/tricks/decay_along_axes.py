@@ -32,7 +32,7 @@ def check(steps: int = 500) -> Verdict:
         steps: Steps of descent, at least 400.
     """
     if steps < 400:
-        raise InputError(f"steps must be at least 400 for descent to converge, got {steps}")
+        raise InputError(f"`steps` must be at least 400 for descent to converge, got {steps}")
     return verdict(steps, half=1.0)
 
 

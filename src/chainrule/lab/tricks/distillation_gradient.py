@@ -29,7 +29,7 @@ def check(examples: int = 200, classes: int = 10, seed: int = 0) -> Verdict:
         classes: Classes K.
     """
     if classes < 2:
-        raise InputError(f"classes must be at least 2, got {classes}")
+        raise InputError(f"`classes` must be at least 2, got {classes}")
     return verdict(examples, classes, seed, sign=1.0)
 
 

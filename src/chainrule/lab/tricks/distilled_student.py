@@ -42,7 +42,7 @@ def check(students: int = 20, epochs: int = 15, seed: int = 0) -> Verdict:
         epochs: Epochs of training the teacher.
     """
     if students < 2:
-        raise InputError(f"students must be at least 2 for a standard error, got {students}")
+        raise InputError(f"`students` must be at least 2 for a standard error, got {students}")
     return verdict(students, epochs, seed)
 
 

@@ -32,7 +32,9 @@ def check(units: int = 10, inputs: int = 40, rate: float = 0.5, seed: int = 0) -
         rate: Dropout rate.
     """
     if units > MOST:
-        raise InputError(f"units must be at most {MOST} because all masks are formed, got {units}")
+        raise InputError(
+            f"`units` must be at most {MOST} because all masks are formed, got {units}"
+        )
     return verdict([units], inputs, rate, seed)
 
 

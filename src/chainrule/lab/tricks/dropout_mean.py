@@ -31,7 +31,7 @@ def check(units: int = 40, masks: int = 20_000, seed: int = 0) -> Verdict:
         masks: Random masks for each rate, at least 100.
     """
     if masks < 100:
-        raise InputError(f"masks must be at least 100, got {masks}")
+        raise InputError(f"`masks` must be at least 100, got {masks}")
     return verdict(units, masks, seed, lambda h, rate: dropout(h, rate, training=True))
 
 

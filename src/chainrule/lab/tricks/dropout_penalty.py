@@ -34,7 +34,7 @@ def check(units: int = 12, samples: int = 20_000, seed: int = 0) -> Verdict:
     """
     if units > MOST or samples < 100:
         raise InputError(
-            f"units must be at most {MOST} (all masks are formed), samples at least 100, got "
+            f"`units` must be at most {MOST} (all masks are formed), `samples` at least 100, got "
             f"{units} and {samples}"
         )
     return verdict(units, samples, seed, power=-1)

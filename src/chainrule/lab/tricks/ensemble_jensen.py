@@ -38,7 +38,9 @@ def check(members: int = 7, images: int = 200, seed: int = 0) -> Verdict:
         images: Training images.
     """
     if not 2 <= members <= 12:
-        raise InputError(f"members must be 2 to 12 because all ensembles are formed, got {members}")
+        raise InputError(
+            f"`members` must be 2 to 12 because all ensembles are formed, got {members}"
+        )
     return verdict(members, images, seed, {"squared": brier, "cross-entropy": cross_entropy})
 
 

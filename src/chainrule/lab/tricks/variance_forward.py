@@ -36,7 +36,7 @@ def check(networks: int = 30, std: float = 3.0, seed: int = 0) -> Verdict:
         std: Standard deviation γ of the inputs.
     """
     if std <= 0:
-        raise InputError(f"std must be above 0, got {std}")
+        raise InputError(f"`std` must be above 0, got {std}")
     return verdict(networks, std, seed, variance=std**2)
 
 
