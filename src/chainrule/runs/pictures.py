@@ -7,11 +7,12 @@ import torch
 from torch import Tensor, nn
 
 from chainrule.data.splits import Splits
+from chainrule.plots.boundaries import decision_boundary
 from chainrule.plots.features import feature_maps, filters, saliency
 from chainrule.plots.images import worst_mistakes
 from chainrule.plots.predictions import confusion_matrix, predicted_against_true, roc_curves
-from chainrule.plots.segmentation import MOST_SCENES, segmented_scenes
-from chainrule.plots.surfaces import decision_boundary, decision_surface
+from chainrule.plots.segmentation import MAX_IMAGES, segmentation_maps
+from chainrule.plots.surfaces import decision_surface
 from chainrule.training import outputs
 
 if TYPE_CHECKING:
@@ -63,9 +64,9 @@ def plane(model: nn.Module, data: Splits, mistakes: np.ndarray) -> "dict[str, Fi
 
 def segmented(model: nn.Module, data: Splits) -> "dict[str, Figure]":
     """Test scenes with their true and predicted classes, and what the network sees in one."""
-    x, y = data.test.x[:MOST_SCENES], data.test.y[:MOST_SCENES]
+    x, y = data.test.x[:MAX_IMAGES], data.test.y[:MAX_IMAGES]
     predicted = outputs(model, (x,)).argmax(1)
-    scenes = segmented_scenes(images(x), y.numpy(), predicted.numpy(), data.classes)
+    scenes = segmentation_maps(images(x), y.numpy(), predicted.numpy(), data.classes)
     return {"segmentation": scenes} | inside(model, x[:1])
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def overlays(folder: Path, paths: Sequence[Path]) -> "list[Figure]":
     """Each picture or cloud as it was read, beside the classes that the run found in it."""
     from chainrule.plots.points import segmented_cloud
-    from chainrule.plots.segmentation import overlay
+    from chainrule.plots.segmentation import segmentation_overlay
 
     _, model, task = open_model(folder)
     reader = encoder_from_json(read_json(folder / "task.json")["encoder"])
@@ -26,5 +26,5 @@ def overlays(folder: Path, paths: Sequence[Path]) -> "list[Figure]":
         if x.ndim == 3:
             drawn.append(segmented_cloud(x[0].numpy(), found[0].numpy(), task.classes))
         else:
-            drawn.append(overlay(x.mean(1)[0].numpy(), found[0].numpy(), task.classes))
+            drawn.append(segmentation_overlay(x.mean(1)[0].numpy(), found[0].numpy(), task.classes))
     return drawn

@@ -133,11 +133,14 @@ class Experiment(ABC, Generic[M, D]):
 
         The ring is on the last epoch, unless patience chose the best.
         """
+        from chainrule.console.output import figure
+        from chainrule.learning.metrics import GREATER_IS_BETTER
         from chainrule.plots.curves import learning_curves
 
         shown = [{k: v for k, v in row.items() if k != "validation_accuracy"} for row in history]
         best = getattr(self, "patience", 0)
-        return learning_curves(shown, kept=None if best else int(history[-1]["epoch"]))
+        kept = None if best else int(history[-1]["epoch"])
+        return learning_curves(shown, None, kept, GREATER_IS_BETTER, figure)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -222,12 +222,12 @@ class Recipe(Sizes, Settings, Experiment[BertPretraining, Corpus]):
         ]
 
     def pictures(self, model: BertPretraining, data: Corpus) -> "dict[str, Figure]":
-        from chainrule.plots.attention import positional
+        from chainrule.plots.attention import positional_encoding
 
         positions = model.bert.positions.weight.numpy(force=True)
         return {
             "attention": attention_picture(model.bert, pieces_of(data), [self.blanks(data)[0]]),
-            "positions": positional(positions, "learned positions"),
+            "positions": positional_encoding(positions, "learned positions"),
         }
 
 

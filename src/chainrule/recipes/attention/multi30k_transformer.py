@@ -60,7 +60,7 @@ class Recipe(Translating):
 
     def pictures(self, model: nn.Module, data: Captions) -> "dict[str, Figure]":
         """Besides the usual one: what the last layer looks at, every head of one sentence."""
-        from chainrule.plots.attention import positional, text_attention
+        from chainrule.plots.attention import positional_encoding, text_attention
         from chainrule.plots.translation import alignments
 
         def heads(source: Tensor, previous: Tensor) -> Tensor:
@@ -71,7 +71,7 @@ class Recipe(Translating):
         seen = aligned(data, found, lambda *pair: heads(*pair).movedim(2, 0))
         drawn = super().pictures(model, data)
         waves = sinusoidal(PLACES, self.width).numpy()
-        drawn["positions"] = positional(waves, "sinusoidal positions")
+        drawn["positions"] = positional_encoding(waves, "sinusoidal positions")
         if seen:
             last = [(german, english, A[:, -1].mean(1)) for german, english, A in seen]
             german, english, A = seen[0]

@@ -60,7 +60,7 @@ class Recipe(Experiment[Perceptron]):
         return one_hot((output > 0).long(), 2).float()
 
     def pictures(self, model: Perceptron, data: Splits) -> "dict[str, Figure]":
-        from chainrule.plots.surfaces import decision_boundary
+        from chainrule.plots.boundaries import decision_boundary
 
         def score(points: np.ndarray) -> np.ndarray:
             return points @ model.w.numpy() + model.b.numpy()

@@ -105,9 +105,9 @@ class Playing(DeepQSettings, Experiment[nn.ModuleList, Arena]):
         return {f"agent {k + 1}": {"test": figures(row[None])} for k, row in enumerate(found)}
 
     def curves(self, history: list[Record]) -> "Figure":
-        from chainrule.plots.environments import learning_band
+        from chainrule.plots.environments import return_curve
 
-        return learning_band(history, "return")
+        return return_curve(history, "return")
 
     def episode(self, model: nn.ModuleList, data: Arena) -> Episode:
         """A greedy episode of the first agent, from the start that is drawn."""

@@ -64,7 +64,7 @@ class WithContext(PassageSettings, Language[GPT]):
         return F.cross_entropy(logits, y[-len(passages) :], reduction="none")
 
     def pictures(self, model: GPT, data: Splits) -> "dict[str, Figure]":
-        from chainrule.plots.attention import positional, text_attention
+        from chainrule.plots.attention import positional_encoding, text_attention
 
         text = [data.classes[number] for number in data.test.x[: BEFORE + READ].tolist()]
         size = min(SHOWN, self.context, len(text))
@@ -75,5 +75,5 @@ class WithContext(PassageSettings, Language[GPT]):
         learned = model.positions.weight.numpy(force=True)
         return super().pictures(model, data) | {
             "attention": text_attention(maps.numpy(), shown),
-            "positions": positional(learned, "learned positions"),
+            "positions": positional_encoding(learned, "learned positions"),
         }

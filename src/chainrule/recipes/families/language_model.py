@@ -54,13 +54,13 @@ class Language(Experiment[M]):
 
     def pictures(self, model: M, data: Splits) -> "dict[str, Figure]":
         """How surprising each character of a passage is to the model."""
-        from chainrule.plots.text import surprise
+        from chainrule.plots.text import surprisal
 
         x, y = (t[: BEFORE + READ] for t in data.test)
         with torch.no_grad():
             nats = self.nats(model.eval(), x, y)[-READ:]
         text = "".join(data.classes[number] for number in y[-len(nats) :].tolist())
-        return {"surprise": surprise(text, (nats / torch.tensor(2.0).log()).numpy())}
+        return {"surprise": surprisal(text, (nats / torch.tensor(2.0).log()).numpy())}
 
 
 def with_last_tenth(figures: Figures) -> Figures:

@@ -144,21 +144,25 @@ class ByLength(Settings, Experiment[nn.ModuleDict, Sets]):
         }
 
     def pictures(self, model: nn.ModuleDict, data: Sets) -> "dict[str, Figure]":
-        from chainrule.plots.memory import by_length
+        from chainrule.console.output import figure
+        from chainrule.plots.memory import metric_by_length
 
         found = self.tested(model, data)
         lines = {cell: [found[cell, length] for length in self.lengths] for cell in self.cells}
-        return {"by-length": by_length(self.lengths, lines, self.metric, self.guessing)}
+        return {
+            "by-length": metric_by_length(self.lengths, lines, self.metric, self.guessing, figure)
+        }
 
     def curves(self, history: list[Record]) -> "Figure":
-        from chainrule.plots.memory import courses
+        from chainrule.console.output import figure
+        from chainrule.plots.memory import learning_curves_by_length
 
         panels: dict[int, dict[str, list[float]]] = {}
         for record in history:
             cell, length = self.grid()[int(record["network"])]
             course = panels.setdefault(length, {}).setdefault(cell, [])
             course.append(float(record[f"validation_{self.metric}"]))
-        return courses(panels, self.metric, self.guessing)
+        return learning_curves_by_length(panels, self.metric, self.guessing, figure)
 
 
 def name(cell: str, length: int) -> str:

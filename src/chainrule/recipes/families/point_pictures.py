@@ -7,10 +7,10 @@ from torch import Tensor, nn
 
 from chainrule.data.splits import Splits
 from chainrule.plots.points import (
-    MOST_CLOUDS,
-    MOST_COLUMNS,
-    answered_clouds,
-    critical_clouds,
+    MAX_CLOUDS,
+    MAX_COLUMNS,
+    cloud_predictions,
+    critical_points,
     segmented_clouds,
 )
 from chainrule.plots.robustness import accuracy_by_missing
@@ -30,21 +30,21 @@ def classified(model: nn.Module, data: Splits) -> "dict[str, Figure]":
     found = outputs(model, (x,)).argmax(1)
     firsts = one_of_each(y)
     wrong = (found != y).nonzero()[:, 0]
-    shown = torch.cat([firsts, wrong[~torch.isin(wrong, firsts)]])[:MOST_CLOUDS]
-    few = firsts[:MOST_COLUMNS]
+    shown = torch.cat([firsts, wrong[~torch.isin(wrong, firsts)]])[:MAX_CLOUDS]
+    few = firsts[:MAX_COLUMNS]
     names = [data.classes[int(k)] for k in y[few]]
     title = f"test: {len(wrong)} of {len(y)} wrong; in red, → what was answered"
     clouds, truth, answers = (t[shown].numpy() for t in (x, y, found))
     return {
-        "clouds": answered_clouds(clouds, truth, answers, data.classes, title),
-        "critical": critical_clouds(x[few].numpy(), critical(model, x[few]).numpy(), names),
+        "clouds": cloud_predictions(clouds, truth, answers, data.classes, title),
+        "critical": critical_points(x[few].numpy(), critical(model, x[few]).numpy(), names),
         "robustness": robustness(model, data),
     }
 
 
 def segmented(model: nn.Module, data: Splits) -> "dict[str, Figure]":
     """Test clouds with the true and the predicted part of every point."""
-    x, y = (t[:MOST_COLUMNS] for t in data.test)
+    x, y = (t[:MAX_COLUMNS] for t in data.test)
     found = outputs(model, (x,)).argmax(1)
     drawn = segmented_clouds(x.numpy(), y.numpy(), found.numpy(), data.classes)
     return {"segmentation": drawn}

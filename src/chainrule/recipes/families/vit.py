@@ -44,7 +44,11 @@ class Looking(Trained):
 
     def pictures(self, model: nn.Module, data: Splits) -> "dict[str, Figure]":
         """Besides the usual ones: what reaches [CLS], where its heads look, positions."""
-        from chainrule.plots.attention import image_attention, image_heads, positional
+        from chainrule.plots.attention import (
+            attention_heads,
+            attention_rollout,
+            positional_encoding,
+        )
         from chainrule.runs.pictures import images
 
         one = model.members[0] if isinstance(model, Ensemble) else model
@@ -56,9 +60,11 @@ class Looking(Trained):
         heads = torch.stack([A[0, :, 0, 1:].unflatten(1, vit.grid) for A in maps])
         named = [data.classes[k] for k in data.test.y[rows].tolist()]
         return super().pictures(model, data) | {
-            "rollout": image_attention(images(x), looked.numpy(), named),
-            "heads": image_heads(images(x)[0], heads.numpy()),
-            "positions": positional(vit.positions.weight.numpy(force=True), "[CLS], then patches"),
+            "rollout": attention_rollout(images(x), looked.numpy(), named),
+            "heads": attention_heads(images(x)[0], heads.numpy()),
+            "positions": positional_encoding(
+                vit.positions.weight.numpy(force=True), "[CLS], then patches"
+            ),
         }
 
 

@@ -53,11 +53,11 @@ class Recipe(NodeRecipe):
         }
 
     def pictures(self, model: nn.Module, data: GraphSplits) -> "dict[str, Figure]":
-        from chainrule.plots.graphs import colored_graph
+        from chainrule.plots.graphs import node_predictions
 
         predicted = outputs(placed(model, data), (torch.arange(data.graph.nodes),)).argmax(1)
         edges, names = data.graph.edge_index.T.numpy(), [str(m) for m in range(data.graph.nodes)]
-        club = colored_graph(
+        club = node_predictions(
             edges, data.labels.numpy(), predicted.numpy(), data.classes, data.train.x.numpy(), names
         )
         return super().pictures(model, data) | {"graph": club}

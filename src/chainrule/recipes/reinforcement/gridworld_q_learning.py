@@ -113,11 +113,11 @@ class Recipe(GridSettings, Experiment[QLearning, GridWorld]):
         return {"values": drawn_world(data, model.Q[0], "what the first agent has learned")}
 
     def curves(self, history: list[Record]) -> "Figure":
-        from chainrule.plots.environments import learning_band
+        from chainrule.plots.environments import return_curve
 
         world = self.world()
         best = optimum(world).amax(-1)[world.start].item()
-        return learning_band(history, "value", ("best possible", best))
+        return return_curve(history, "value", ("best possible", best))
 
 
 def walk(model: QLearning, world: GridWorld, recipe: Recipe, epoch: int) -> None:
