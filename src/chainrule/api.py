@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor, nn
 
-from chainrule.learning.metrics import format_metric
+from chainrule.learning.metrics import HIGHER_IS_BETTER, format_metric
 from chainrule.learning.tasks import Task
 from chainrule.training import History as Records
 from chainrule.training import Progress
@@ -36,7 +36,7 @@ class History(Records):
         """Loss and metrics against the epoch."""
         from chainrule.plots.curves import learning_curves
 
-        return learning_curves(self.records, kept=self.kept)
+        return learning_curves(self.records, None, self.kept, HIGHER_IS_BETTER, format_metric)
 
     def _repr_png_(self) -> bytes:
         content = BytesIO()

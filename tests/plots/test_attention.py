@@ -7,7 +7,12 @@ import pytest
 
 from chainrule.errors import InputError
 from chainrule.nn.positions import sinusoidal
-from chainrule.plots.attention import image_attention, image_heads, positional, text_attention
+from chainrule.plots.attention import (
+    attention_heads,
+    attention_rollout,
+    positional_encoding,
+    text_attention,
+)
 from chainrule.plots.style import save
 
 TOKENS = ["[CLS]", "the", "cat", "[SEP]"]
@@ -50,7 +55,7 @@ def test_even_weights_are_pale_and_letters_stand_upright() -> None:
 def test_shares_lie_on_their_patches() -> None:
     shares = np.zeros((2, 2, 2))
     shares[0, 0, 1] = shares[1, 1, 0] = 0.5
-    figure = image_attention(np.ones((2, 4, 4)), shares, ["7", "2"])
+    figure = attention_rollout(np.ones((2, 4, 4)), shares, ["7", "2"])
     light = figure.axes[2].images[1].get_array()
     assert light is not None
     wanted = np.zeros((4, 4))
@@ -58,7 +63,7 @@ def test_shares_lie_on_their_patches() -> None:
     np.testing.assert_array_equal(light, wanted)
     assert [axes.get_title(loc="center") for axes in figure.axes[:2]] == ["7", "2"]
     A = rows(7, 3, 2, 2)
-    heads = image_heads(np.ones((4, 4, 3)), A)
+    heads = attention_heads(np.ones((4, 4, 3)), A)
     assert len(heads.axes) == 6 * 3 and heads.axes[0].get_ylabel() == "layer 2"
     light = heads.axes[-1].images[1].get_array()
     assert light is not None
@@ -67,7 +72,7 @@ def test_shares_lie_on_their_patches() -> None:
 
 def test_positions_and_their_cosines() -> None:
     p = sinusoidal(20, 8).numpy()
-    figure = positional(p)
+    figure = positional_encoding(p)
     shown, alike = (axes.images[0].get_array() for axes in figure.axes[:2])
     assert shown is not None and alike is not None
     np.testing.assert_allclose(shown, p)
@@ -78,11 +83,11 @@ def test_positions_and_their_cosines() -> None:
 def test_what_cannot_be_drawn_is_refused() -> None:
     with pytest.raises(InputError, match=r"expected weights of shape \(L, H, 4, 4\)"):
         text_attention(rows(1, 1, 3, 3), TOKENS)
-    with pytest.raises(InputError, match="weights of 0 or more"):
+    with pytest.raises(InputError, match="non-negative weights"):
         text_attention(-rows(1, 1, 4, 4), TOKENS)
-    with pytest.raises(InputError, match="cover the image of 4×4 exactly, got 3×3"):
-        image_attention(np.ones((1, 4, 4)), rows(1, 3, 3), ["a"])
-    with pytest.raises(InputError, match="images 1, shares 2, captions 1"):
-        image_attention(np.ones((1, 4, 4)), rows(2, 2, 2), ["a"])
+    with pytest.raises(InputError, match="divide the image of 4×4 evenly, got 3×3"):
+        attention_rollout(np.ones((1, 4, 4)), rows(1, 3, 3), ["a"])
+    with pytest.raises(InputError, match="images 1, weights 2, captions 1"):
+        attention_rollout(np.ones((1, 4, 4)), rows(2, 2, 2), ["a"])
     with pytest.raises(InputError, match="two positions"):
-        positional(np.ones((1, 4)))
+        positional_encoding(np.ones((1, 4)))

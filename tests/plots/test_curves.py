@@ -34,10 +34,10 @@ def texts(axes: Axes) -> list[str]:
 @pytest.mark.parametrize("epochs", [1, 3, 500])
 def test_losses_stand_left_and_the_metric_right(epochs: int) -> None:
     left, right = learning_curves(history(epochs)).axes
-    assert [line.get_label() for line in left.get_lines()] == ["train", "validation", "best"]
+    assert [line.get_label() for line in left.get_lines()] == ["training", "validation", "best"]
     assert [line.get_label() for line in right.get_lines()] == ["validation", "best"]
-    assert len(line(left, "train").get_xdata()) == epochs
-    assert texts(left) == ["train, during\nthe epoch", "validation"]
+    assert len(line(left, "training").get_xdata()) == epochs
+    assert texts(left) == ["training,\nrunning mean", "validation"]
     assert texts(right) == ["validation"]
 
 
@@ -45,11 +45,12 @@ def test_the_ring_lies_on_the_best_epoch_which_the_title_names() -> None:
     _, right = learning_curves(history(5)).axes
     assert line(right, "best").get_xdata() == [2]
     assert line(right, "best").get_ydata() == [0.02]
-    assert right.get_title(loc="left") == "error: best 2 % at epoch 2"
+    assert right.get_title(loc="left") == "error: best 0.02 (epoch 2)"
 
 
 @pytest.mark.parametrize(
-    ("value", "title"), [(1152.4, "loss, kept epoch 1: 1,152"), (999.4, "loss, kept epoch 1: 999")]
+    ("value", "title"),
+    [(1152.4, "loss: kept 1,152 (epoch 1)"), (999.4, "loss: kept 999 (epoch 1)")],
 )
 def test_a_large_number_is_written_out(value: float, title: str) -> None:
     rows = [{"epoch": k, "train_loss": value, "validation_loss": value} for k in (1, 2)]
@@ -59,10 +60,10 @@ def test_a_large_number_is_written_out(value: float, title: str) -> None:
 def test_the_ring_lies_on_the_kept_epoch_if_one_is_named() -> None:
     left, right = learning_curves(history(5), kept=4).axes
     assert line(right, "kept").get_xdata() == [4]
-    assert right.get_title(loc="left") == "error, kept epoch 4: 2.2 %"
-    assert left.get_title(loc="left") == "loss, kept epoch 4: 0.35"
+    assert right.get_title(loc="left") == "error: kept 0.022 (epoch 4)"
+    assert left.get_title(loc="left") == "loss: kept 0.35 (epoch 4)"
     assert "best" not in [line.get_label() for line in right.get_lines()]
-    with pytest.raises(InputError, match="kept to be an epoch from 1 to 5, got 6"):
+    with pytest.raises(InputError, match="kept must be an epoch from 1 to 5, got 6"):
         learning_curves(history(5), kept=6)
 
 
@@ -96,15 +97,29 @@ def test_panels_leave_no_place_empty(metrics: int, grid: tuple[int, int]) -> Non
     assert axes[0].get_gridspec().get_geometry() == grid
 
 
-def test_for_accuracy_the_best_is_the_highest() -> None:
-    rows = [{"validation_accuracy": value} for value in (0.5, 0.9, 0.7)]
-    (axes,) = learning_curves(rows).axes
-    assert line(axes, "best").get_xdata() == [2]
+@pytest.mark.parametrize("metric", ["mean_iou", "accuracy", "a new metric"])
+def test_the_caller_says_for_which_metrics_the_highest_is_best(metric: str) -> None:
+    rows = [{"validation_loss": v, f"validation_{metric}": v} for v in (0.5, 0.9, 0.7, 0.4)]
+    loss, panel = learning_curves(rows, higher_is_better={metric}).axes
+    assert line(panel, "best").get_xdata() == [2] and line(loss, "best").get_xdata() == [4]
+    _, panel = learning_curves(rows).axes
+    assert line(panel, "best").get_xdata() == [4]
+
+
+def test_the_caller_says_how_a_metric_is_written() -> None:
+    def percent(name: str, value: float) -> str:
+        return f"{100 * value:.1f} %" if name == "error" else f"{value:.2f}"
+
+    left, right = learning_curves(history(3), ("LeCun 1998", 0.016), format_value=percent).axes
+    assert right.get_title(loc="left") == "error: best 2.0 % (epoch 2)"
+    assert left.get_title(loc="left") == "loss: best 0.43 (epoch 3)"
+    assert "LeCun 1998: 1.6 %" in texts(right)
+    assert right.yaxis.get_major_formatter()(0.025) == "2.5 %"
 
 
 def test_without_validation_there_is_one_panel_and_no_ring() -> None:
     (axes,) = learning_curves([{"train_loss": 1.0}, {"train_loss": 0.5}]).axes
-    assert [line.get_label() for line in axes.get_lines()] == ["train"]
+    assert [line.get_label() for line in axes.get_lines()] == ["training"]
     assert axes.get_title(loc="left") == "loss"
 
 
@@ -112,7 +127,7 @@ def test_the_published_figure_is_a_labeled_dashed_line_beside_the_metric() -> No
     left, right = learning_curves(history(3), ("LeCun 1998", 0.016)).axes
     assert "published" not in [line.get_label() for line in left.get_lines()]
     assert list(line(right, "published").get_ydata()) == [0.016, 0.016]
-    assert "LeCun 1998: 1.6 %" in texts(right)
+    assert "LeCun 1998: 0.016" in texts(right)
     assert right.get_ylim()[0] < 0.016
 
 
@@ -126,7 +141,7 @@ def test_epochs_without_a_value_are_passed_over() -> None:
     rows[2]["validation_loss"] = float("inf")
     rows[1]["validation_loss"] = 3.0
     (axes,) = learning_curves(rows).axes
-    assert list(line(axes, "train").get_xdata()) == [2, 3]
+    assert list(line(axes, "training").get_xdata()) == [2, 3]
     assert line(axes, "best").get_xdata() == [2]
 
 
@@ -184,7 +199,7 @@ def test_a_mark_at_a_pair_is_a_text_beside_that_place() -> None:
 def test_claims_that_cannot_be_drawn_are_refused() -> None:
     with pytest.raises(InputError, match='expected log to be "", "x", "y" or "xy", got \'z\''):
         claim_figure("t", "x", "y", {"c": ([1], [1])}, log="z")
-    with pytest.raises(InputError, match="as many of each, got x 2, y 1"):
+    with pytest.raises(InputError, match="equal lengths, got x 2, y 1"):
         claim_figure("t", "x", "y", {"c": ([1, 2], [1])})
     with pytest.raises(InputError, match=r"c: y of shape \(N,\), got \(1, 1\)"):
         claim_figure("t", "x", "y", {"c": ([1], [[1]])})

@@ -11,11 +11,11 @@ from chainrule.errors import InputError
 from chainrule.plots.environments import (
     cart_pole_strip,
     contraction,
+    evenly_spaced,
     film_strip,
     grid_values,
-    learning_band,
     observation_curves,
-    spread,
+    return_curve,
 )
 
 ROWS = ("S.G", ".#X")
@@ -64,18 +64,18 @@ def history(low: float, high: float) -> list[dict[str, float]]:
 
 
 def test_several_agents_are_drawn_as_mean_and_band() -> None:
-    axes = learning_band(history(5, 7), reference=("best", 60.0)).axes[0]
+    axes = return_curve(history(5, 7), reference=("best", 60.0)).axes[0]
     lines = {line.get_label(): line for line in axes.lines}
     assert y_of(lines["greedy"]).tolist() == [10, 20, 30, 40]
     assert x_of(lines["greedy"]).tolist() == [100, 200, 300, 400]
     band = np.asarray(axes.collections[0].get_paths()[0].vertices)
     assert {5.0, 17.0, 47.0} <= set(band[:, 1])
     assert y_of(lines["reference"])[0] == 60
-    assert "band" in axes.get_title(loc="left")
+    assert "percentile" in axes.get_title(loc="left")
 
 
 def test_a_single_agent_has_no_band() -> None:
-    axes = learning_band(history(0, 0)).axes[0]
+    axes = return_curve(history(0, 0)).axes[0]
     assert not axes.collections
     assert "band" not in axes.get_title(loc="left")
 
@@ -83,14 +83,14 @@ def test_a_single_agent_has_no_band() -> None:
 def test_what_was_earned_while_exploring_is_drawn_where_it_is_known() -> None:
     rows = [row | {"train_return": 3.0} for row in history(0, 0)]
     rows[0].pop("train_return")
-    lines = {line.get_label(): line for line in learning_band(rows).axes[0].lines}
+    lines = {line.get_label(): line for line in return_curve(rows).axes[0].lines}
     assert y_of(lines["exploring"]).tolist() == [3, 3, 3]
     assert (x_of(lines["kept"]).tolist(), y_of(lines["kept"]).tolist()) == ([400], [40])
 
 
 def test_a_history_without_figures_is_refused() -> None:
     with pytest.raises(InputError, match="validation_return"):
-        learning_band([{"steps": 1.0}])
+        return_curve([{"steps": 1.0}])
 
 
 def test_the_bound_of_a_contraction_is_a_geometric_series() -> None:
@@ -112,8 +112,8 @@ def test_the_pole_is_drawn_at_its_angle_on_its_cart() -> None:
 
 def test_a_short_episode_has_fewer_pictures() -> None:
     assert len(cart_pole_strip(np.zeros((3, 4)), 0.02, "short").axes) == 3
-    assert spread(3, 8) == [0, 1, 2]
-    assert spread(100, 4) == [0, 33, 66, 99]
+    assert evenly_spaced(3, 8) == [0, 1, 2]
+    assert evenly_spaced(100, 4) == [0, 33, 66, 99]
 
 
 def test_frames_are_shown_as_they_are() -> None:

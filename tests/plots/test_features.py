@@ -5,7 +5,7 @@ import pytest
 
 from chainrule.errors import InputError
 from chainrule.plots.features import feature_maps, filters, saliency
-from chainrule.plots.segmentation import colored, overlay, segmented_scenes
+from chainrule.plots.segmentation import colored, segmentation_maps, segmentation_overlay
 
 draw = np.random.default_rng(0)
 CLASSES = ("ground", "a", "b")
@@ -49,7 +49,7 @@ def test_saliency_shows_the_size_of_the_steepest_color():
     images, gradients = draw.random((2, 4, 4, 3)), draw.normal(size=(2, 4, 4, 3))
     figure = saliency(images, gradients, ["cat", "dog"])
     np.testing.assert_array_equal(pixels(figure.axes[2]), np.abs(gradients[0]).max(2))
-    with pytest.raises(InputError, match="shaped as the images"):
+    with pytest.raises(InputError, match="of the shape of the images"):
         saliency(images, gradients[:, :2], ["cat", "dog"])
 
 
@@ -64,7 +64,7 @@ def test_scenes_say_their_share_of_right_pixels():
     images, truth = draw.random((10, 4, 4)), draw.integers(0, 3, (10, 4, 4))
     found = truth.copy()
     found[0, 0] = (truth[0, 0] + 1) % 3
-    figure = segmented_scenes(images, truth, found, CLASSES)
+    figure = segmentation_maps(images, truth, found, CLASSES)
     written = [axes.get_xlabel() for axes in figure.axes if axes.get_xlabel()]
     assert written == ["75.0 %"] + ["100.0 %"] * 7
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["a", "b"]
@@ -73,10 +73,10 @@ def test_scenes_say_their_share_of_right_pixels():
 def test_maps_of_another_shape_or_with_unknown_classes_are_refused():
     image = draw.random((4, 4))
     with pytest.raises(InputError, match="expected predicted of shape"):
-        overlay(image, np.zeros((3, 4), int), CLASSES)
-    with pytest.raises(InputError, match="class numbers 0 to 2"):
-        overlay(image, np.full((4, 4), 3), CLASSES)
+        segmentation_overlay(image, np.zeros((3, 4), int), CLASSES)
+    with pytest.raises(InputError, match="class labels from 0 to 2"):
+        segmentation_overlay(image, np.full((4, 4), 3), CLASSES)
 
 
 def test_a_picture_that_is_all_ground_needs_no_legend():
-    assert not overlay(draw.random((4, 4)), np.zeros((4, 4), int), CLASSES).legends
+    assert not segmentation_overlay(draw.random((4, 4)), np.zeros((4, 4), int), CLASSES).legends

@@ -7,7 +7,7 @@ from matplotlib.collections import PathCollection
 
 from chainrule.errors import InputError
 from chainrule.plots import graphs as graph_pictures
-from chainrule.plots.graphs import attention_on_edges, colored_graph, embeddings, laid_out
+from chainrule.plots.graphs import edge_attention, embeddings, graph_layout, node_predictions
 
 CLASSES = ("a", "b", "c")
 
@@ -22,7 +22,7 @@ def test_truth_and_prediction_stand_side_by_side_with_a_ring_for_each_mistake():
     edges = np.array(networkx.cycle_graph(7).edges)
     truth, predicted = np.arange(7) % 3, np.arange(7) % 3
     predicted[[1, 5]] = 0
-    figure = colored_graph(
+    figure = node_predictions(
         edges, truth, predicted, CLASSES, known=np.array([0]), names=list("tuvwxyz")
     )
     left, right = figure.axes
@@ -33,21 +33,21 @@ def test_truth_and_prediction_stand_side_by_side_with_a_ring_for_each_mistake():
     assert rings(figure) == 2
     assert [text.get_text() for text in left.texts] == list("tuvwxyz")
     shown = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert shown == ["a", "b", "c", "label was given"]
+    assert shown == ["a", "b", "c", "labeled in training"]
 
 
 def test_of_a_large_graph_the_surroundings_of_its_hub_are_shown(monkeypatch):
-    monkeypatch.setattr(graph_pictures, "MOST_NODES", 6)
+    monkeypatch.setattr(graph_pictures, "MAX_NODES", 6)
     tree = networkx.star_graph(4)
     tree.add_edges_from([(4, 5), (5, 6), (6, 7), (7, 8)])
-    part = laid_out(np.array(tree.edges), 9)
+    part = graph_layout(np.array(tree.edges), 9)
     assert part.nodes.tolist() == [0, 1, 2, 3, 4, 5]
     assert sorted(map(tuple, part.edges.tolist())) == [(0, 1), (0, 2), (0, 3), (0, 4), (4, 5)]
     assert part.places.shape == (6, 2) and np.isfinite(part.places).all()
-    again = laid_out(np.array(tree.edges), 9)
+    again = graph_layout(np.array(tree.edges), 9)
     assert (again.places == part.places).all()
-    figure = colored_graph(np.array(tree.edges), np.zeros(9, int), np.zeros(9, int), CLASSES)
-    assert figure.get_suptitle() == "6 of 9 nodes"
+    figure = node_predictions(np.array(tree.edges), np.zeros(9, int), np.zeros(9, int), CLASSES)
+    assert figure.get_suptitle() == "6 of 9 nodes shown"
 
 
 def test_embeddings_keep_what_is_far_apart_apart():
@@ -59,16 +59,16 @@ def test_embeddings_keep_what_is_far_apart_apart():
         one, other = (axes.collections[k].get_offsets().data for k in (0, 1))
         within = max(np.ptp(one, 0).max(), np.ptp(other, 0).max())
         assert np.linalg.norm(one.mean(0) - other.mean(0)) > within / 2
-    with pytest.raises(InputError, match="4 points or more"):
+    with pytest.raises(InputError, match="at least 4 points"):
         embeddings(np.zeros((3, 5)), np.zeros(3, int), CLASSES)
 
 
 def test_attention_is_written_at_every_neighbor():
     edges = np.array([[0, 0], [0, 1], [0, 2], [1, 0]])
-    figure = attention_on_edges(edges, [0.2, 0.5, 0.3, 1.0], np.array([0, 1, 2]), CLASSES, center=0)
+    figure = edge_attention(edges, [0.2, 0.5, 0.3, 1.0], np.array([0, 1, 2]), CLASSES, center=0)
     (axes,) = figure.axes
     assert sorted(text.get_text() for text in axes.texts) == ["20.0 %", "30.0 %", "50.0 %"]
     widths = axes.collections[0].get_linewidths()
     assert widths[0] / widths[1] == pytest.approx(5 / 3)
     with pytest.raises(InputError, match="edges of node 2"):
-        attention_on_edges(edges, [0.2, 0.5, 0.3, 1.0], np.array([0, 1, 2]), CLASSES, center=2)
+        edge_attention(edges, [0.2, 0.5, 0.3, 1.0], np.array([0, 1, 2]), CLASSES, center=2)

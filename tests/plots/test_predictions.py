@@ -40,7 +40,7 @@ def test_a_few_mistakes_stay_pale_and_none_need_no_scale() -> None:
 def test_a_given_title_stands_before_the_commonest_mistake() -> None:
     axes = confusion_matrix(COUNTS, ["a", "b", "c"], title="test: 12 of 102 wrong").axes[0]
     title = axes.get_title(loc="left").replace("\n", " ")
-    assert title == "test: 12 of 102 wrong; commonest mistake: b taken for a"
+    assert title == "test: 12 of 102 wrong; most frequent mistake: b → a"
 
 
 def test_long_class_names_are_shortened() -> None:
@@ -50,9 +50,9 @@ def test_long_class_names_are_shortened() -> None:
 
 def test_the_title_names_the_commonest_mistake_if_there_is_one() -> None:
     axes = confusion_matrix(COUNTS, ["a", "b", "c"]).axes[0]
-    assert axes.get_title(loc="left") == "88.2 % right; commonest mistake: b taken for a"
+    assert axes.get_title(loc="left") == "accuracy 88.2 %; most frequent mistake: b → a"
     perfect = confusion_matrix(np.diag([2, 3]), ["a", "b"]).axes[0]
-    assert perfect.get_title(loc="left") == "100 % right"
+    assert perfect.get_title(loc="left") == "accuracy 100 %"
 
 
 def test_many_classes_get_no_numbers_and_names_at_intervals() -> None:
@@ -72,18 +72,18 @@ def test_each_roc_curve_carries_its_area() -> None:
     truth = [0, 0, 1, 1]
     (axes,) = roc_curves({"good": (truth, [1, 2, 3, 4]), "fair": (truth, [1, 3, 2, 4])}).axes
     names = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert names == ["good, area 1.000", "fair, area 0.750"]
+    assert names == ["good, AUC 1.000", "fair, AUC 0.750"]
     assert len(axes.get_lines()) == 3  # and the diagonal
 
 
 def test_a_roc_curve_names_the_positive_class() -> None:
     curves = {"test": ([0, 1], [0.1, 0.2])}
     (axes,) = roc_curves(curves, positive="Yes").axes
-    assert axes.get_ylabel() == "share of 'Yes' found"
-    assert axes.get_xlabel() == "share of the others taken for 'Yes'"
-    assert axes.get_title(loc="left") == "finding 'Yes' as the threshold falls"
+    assert axes.get_ylabel() == "true positive rate ('Yes' found)"
+    assert axes.get_xlabel() == "false positive rate (others predicted as 'Yes')"
+    assert axes.get_title(loc="left") == "ROC curve of 'Yes'"
     (axes,) = roc_curves(curves, title="default").axes
-    assert (axes.get_ylabel(), axes.get_title(loc="left")) == ("true positives", "default")
+    assert (axes.get_ylabel(), axes.get_title(loc="left")) == ("true positive rate", "default")
 
 
 def test_a_roc_curve_needs_both_classes_and_a_score_for_each() -> None:
@@ -96,7 +96,7 @@ def test_a_roc_curve_needs_both_classes_and_a_score_for_each() -> None:
 def test_predicted_against_true_shows_every_example_and_r_squared() -> None:
     (axes,) = predicted_against_true([1.0, 2.0, 3.0], [1.0, 2.0, 2.0]).axes
     assert len(axes.collections[0].get_offsets()) == 3
-    assert axes.get_title(loc="left") == "R² = 0.500, root mean square error 0.577"
+    assert axes.get_title(loc="left") == "R² = 0.500, RMSE 0.577"
     assert axes.get_xlim() == axes.get_ylim()
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("true", "predicted")
 

@@ -10,13 +10,14 @@ import pytest
 from matplotlib.figure import Figure
 
 from chainrule.errors import InputError
+from chainrule.plots.boundaries import decision_boundary, linear_regions
 from chainrule.plots.checks import array, labels, same_lengths
 from chainrule.plots.claims import claim_figure
 from chainrule.plots.curves import learning_curves
 from chainrule.plots.images import image_grid, recalled_patterns, worst_mistakes
 from chainrule.plots.predictions import confusion_matrix, predicted_against_true, roc_curves
-from chainrule.plots.style import NO_WIDTH, End, Powers, canvas, label_ends, save, shortened, tint
-from chainrule.plots.surfaces import decision_boundary, decision_surface, polygons
+from chainrule.plots.style import ZERO_WIDTH, End, Powers, canvas, label_ends, save, shortened, tint
+from chainrule.plots.surfaces import decision_surface
 
 SQUARE = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
 
@@ -34,7 +35,7 @@ FIGURES = {
     "recall": lambda: recalled_patterns([[1, -1]], [[1, 1]], [[1, -1]], (1, 2)),
     "boundary": lambda: decision_boundary(score, SQUARE, [0, 1, 0, 1], ["a", "b"]),
     "surface": lambda: decision_surface(score, SQUARE, [0, 1, 0, 1], ["a", "b"]),
-    "polygons": lambda: polygons([SQUARE], [1.0]),
+    "polygons": lambda: linear_regions([SQUARE], [1.0]),
     "claim": lambda: claim_figure("t", "x", "y", {"c": ([0, 1], [0, 1])}),
 }
 
@@ -71,7 +72,7 @@ def test_a_save_that_fails_leaves_the_old_file_and_nothing_else(
 
 
 def test_only_png_and_svg_are_written(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"saved as \.png or \.svg, got 'a\.pdf'"):
+    with pytest.raises(InputError, match=r"ends with \.png or \.svg, got 'a\.pdf'"):
         save(canvas(), tmp_path / "a.pdf")
 
 
@@ -117,7 +118,7 @@ def test_names_with_signs_of_mathematical_typesetting_are_written_as_they_are(
 
 def test_a_name_with_a_leading_underscore_stands_in_the_legend() -> None:
     (legend,) = NAMED["boundary"]().legends
-    assert [text.get_text() for text in legend.get_texts()] == ["$a_$", f"{NO_WIDTH}_b^{{"]
+    assert [text.get_text() for text in legend.get_texts()] == ["$a_$", f"{ZERO_WIDTH}_b^{{"]
 
 
 def test_names_are_cut_where_they_stay_apart() -> None:
@@ -153,9 +154,9 @@ def test_tint_runs_from_white_to_the_color() -> None:
 def test_checks_say_what_was_expected_and_what_came() -> None:
     with pytest.raises(InputError, match=r"expected x of shape \(N, 2\), got \(3,\)"):
         array("x", [1, 2, 3], "N", 2)
-    with pytest.raises(InputError, match="as many of each, got x 1, y 2"):
+    with pytest.raises(InputError, match="equal lengths, got x 1, y 2"):
         same_lengths(x=[1], y=[1, 2])
-    with pytest.raises(InputError, match="class numbers 0 to 1, got int64 values from -1 to 1"):
+    with pytest.raises(InputError, match="class labels from 0 to 1, got int64 values from -1 to 1"):
         labels("y", np.array([-1, 1]), ["a", "b"])
     with pytest.raises(InputError, match="got float64"):
         labels("y", [0.5], ["a", "b"])

@@ -4,14 +4,8 @@ import numpy as np
 import pytest
 
 from chainrule.errors import InputError
-from chainrule.plots.surfaces import (
-    Sheet,
-    View,
-    _seen,
-    decision_boundary,
-    decision_surface,
-    polygons,
-)
+from chainrule.plots.boundaries import decision_boundary, linear_regions
+from chainrule.plots.surfaces import Surface, View, _visible, decision_surface
 
 X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [0.5, 0.9]])
 Y = np.array([0, 1, 0, 1, 2])
@@ -80,10 +74,10 @@ def test_the_camera_goes_where_the_points_of_the_low_class_are_seen() -> None:
 
 def test_a_point_behind_the_wall_is_not_seen() -> None:
     side = np.linspace(0, 1, 51)
-    sheet = Sheet(np.zeros(2), np.ones(2), np.tile(side[:, None] < 0.5, 51).astype(float))
+    sheet = Surface(np.zeros(2), np.ones(2), np.tile(side[:, None] < 0.5, 51).astype(float))
     points = np.array([[0.5, 0.6], [0.5, 0.3]])
-    assert list(_seen(sheet, points, View(30.0, -90.0, 0.5))) == [False, True]
-    assert list(_seen(sheet, points, View(30.0, 90.0, 0.5))) == [True, True]
+    assert list(_visible(sheet, points, View(30.0, -90.0, 0.5))) == [False, True]
+    assert list(_visible(sheet, points, View(30.0, 90.0, 0.5))) == [True, True]
 
 
 def test_the_key_of_the_bands_says_what_they_are() -> None:
@@ -97,15 +91,15 @@ def test_the_key_of_the_bands_says_what_they_are() -> None:
         (key,) = axes.child_axes
         said[key.get_ylabel()] = key.get_yticklabels()[0].get_text()
     assert said == {
-        "score, as a share of its largest": "0.0",
-        "probability of the winning class": "50 %",
-        "lead of the winning class over the next": "0 %",
+        "score / largest |score|": "0.0",
+        "probability of the predicted class": "50 %",
+        "margin of the predicted class over the next": "0 %",
     }
 
 
 def test_the_surface_of_three_classes_is_that_of_the_winner() -> None:
     (axes,) = decision_surface(three, X, Y, NAMES).axes
-    assert axes.get_zlabel() == "probability of the likeliest class"
+    assert axes.get_zlabel() == "probability of the predicted class"
 
 
 @pytest.mark.parametrize("draw", [decision_boundary, decision_surface])
@@ -114,9 +108,9 @@ def test_points_and_predictions_that_do_not_fit_are_refused(draw) -> None:
         draw(three, np.zeros((5, 3)), Y, NAMES)
     with pytest.raises(InputError, match="x 5, y 2"):
         draw(three, X, Y[:2], NAMES)
-    with pytest.raises(InputError, match="class numbers 0 to 1"):
+    with pytest.raises(InputError, match="class labels from 0 to 1"):
         draw(three, X, Y, ["a", "b"])
-    with pytest.raises(InputError, match="what predict returns of shape"):
+    with pytest.raises(InputError, match="the output of predict of shape"):
         draw(score, X, Y, NAMES)
     with pytest.raises(InputError, match="apply softmax first"):
         draw(lambda x: 9 * three(x), X, Y, NAMES)
@@ -131,7 +125,7 @@ def test_mistakes_must_be_as_many_as_points() -> None:
 
 def test_every_polygon_is_drawn_in_the_color_of_its_value() -> None:
     pieces = [X[[0, 1, 3]], X[[0, 1, 3, 2]]]
-    axes = polygons(pieces, [1, 5], "two regions").axes[0]
+    axes = linear_regions(pieces, [1, 5], "two regions").axes[0]
     (drawn,) = axes.collections
     assert [len(path.vertices) - 1 for path in drawn.get_paths()] == [3, 4]
     assert list(drawn.get_array()) == [1, 5]
@@ -140,8 +134,8 @@ def test_every_polygon_is_drawn_in_the_color_of_its_value() -> None:
 
 def test_polygons_that_are_none_are_refused() -> None:
     with pytest.raises(InputError, match=r"a polygon of shape \(V, 2\), got \(3,\)"):
-        polygons([[1, 2, 3]], [1])
+        linear_regions([[1, 2, 3]], [1])
     with pytest.raises(InputError, match="polygons 1, values 2"):
-        polygons([X], [1, 2])
+        linear_regions([X], [1, 2])
     with pytest.raises(InputError, match="one polygon or more"):
-        polygons([], [])
+        linear_regions([], [])

@@ -5,20 +5,20 @@ import pytest
 
 from chainrule.errors import InputError
 from chainrule.plots.series import forecast
-from chainrule.plots.text import COLUMNS, laid_out, surprise
+from chainrule.plots.text import COLUMNS, character_grid, surprisal
 from chainrule.plots.translation import alignments, bleu_by_length
 
 GROUPS = [(6.0, 30.0, 100), (12.5, 25.0, 80)]
 
 
 def test_lines_break_where_the_text_does_and_at_the_edge() -> None:
-    assert laid_out("ab\nc") == [(0, 0), (0, 1), (0, 2), (1, 0)]
-    places = laid_out("x" * (COLUMNS + 2))
+    assert character_grid("ab\nc") == [(0, 0), (0, 1), (0, 2), (1, 0)]
+    places = character_grid("x" * (COLUMNS + 2))
     assert places[COLUMNS - 1 :] == [(0, COLUMNS - 1), (1, 0), (1, 1)]
 
 
 def test_surprise_shows_every_character_and_the_mean() -> None:
-    axes = surprise("to be\nor", np.array([1.0, 3.0, 0, 0, 0, 0, 8.0, 0])).axes[0]
+    axes = surprisal("to be\nor", np.array([1.0, 3.0, 0, 0, 0, 0, 8.0, 0])).axes[0]
     assert "".join(text.get_text() for text in axes.texts) == "to be↵or"
     assert "1.50 bits" in axes.get_title(loc="left")
     pale, dark = axes.patches[2].get_facecolor(), axes.patches[6].get_facecolor()
@@ -49,15 +49,15 @@ def test_a_forecast_stands_beside_what_came() -> None:
 
 
 def test_what_does_not_fit_is_refused() -> None:
-    with pytest.raises(InputError, match="as many of each, got text 2, bits 1"):
-        surprise("ab", [1.0])
+    with pytest.raises(InputError, match="equal lengths, got text 2, bits 1"):
+        surprisal("ab", [1.0])
     with pytest.raises(InputError, match="expected a text"):
-        surprise("", np.zeros(0))
+        surprisal("", np.zeros(0))
     with pytest.raises(InputError, match=r"expected weights of shape \(1, 2\)"):
         alignments([(["a", "b"], ["c"], np.ones((2, 2)))])
     with pytest.raises(InputError, match="at least one sentence"):
         alignments([])
     with pytest.raises(InputError, match="at least one group"):
         bleu_by_length({"plain": []})
-    with pytest.raises(InputError, match="truth 1, foretold 2"):
+    with pytest.raises(InputError, match="truth 1, predicted 2"):
         forecast([1.0], [1.0, 2.0])

@@ -8,7 +8,7 @@ from rich.console import Console
 from chainrule.console.search import importance_table, trials_table, watch_search
 from chainrule.errors import InputError
 from chainrule.plots.calibration import Bins, reliability_diagram
-from chainrule.plots.tuning import importance_bars, search_history, slices
+from chainrule.plots.tuning import hyperparameter_importance, optimization_history, slice_plot
 
 VALUES = [0.30, 0.10, 0.20, 0.05, 0.07]
 ENDED = [True, True, False, True, True]
@@ -20,7 +20,9 @@ def labeled(axes: Axes, name: str) -> np.ndarray:
 
 
 def test_bars_are_ranked_and_written_out() -> None:
-    (axes,) = importance_bars({"dropout": 0.25, "learning_rate": 0.7, "hidden": 0.05}).axes
+    (axes,) = hyperparameter_importance(
+        {"dropout": 0.25, "learning_rate": 0.7, "hidden": 0.05}
+    ).axes
     assert [text.get_text() for text in axes.get_yticklabels()] == [
         "hidden",
         "dropout",
@@ -31,25 +33,27 @@ def test_bars_are_ranked_and_written_out() -> None:
 
 
 def test_the_history_never_gets_worse_and_pruned_trials_do_not_count() -> None:
-    (axes,) = search_history(VALUES, ENDED, "error").axes
+    (axes,) = optimization_history(VALUES, ENDED, "error").axes
     best = labeled(axes, "best so far")
     assert best[:, 1].tolist() == [0.30, 0.10, 0.10, 0.05, 0.05]
     assert labeled(axes, "pruned").tolist() == [[2, 0.20]]
-    assert axes.get_title(loc="left") == "best 5.00 % of 5 trials"
-    (axes,) = search_history([0.5, 0.9, 0.7], [True] * 3, "accuracy", "greater").axes
+    assert axes.get_title(loc="left") == "best 0.05 of 5 trials"
+    (axes,) = optimization_history(
+        [0.5, 0.9, 0.7], [True] * 3, "accuracy", higher_is_better=True
+    ).axes
     assert labeled(axes, "best so far")[:, 1].tolist() == [0.5, 0.9, 0.9]
 
 
-@pytest.mark.parametrize(("better", "words"), [("smaller", "above"), ("greater", "below")])
-def test_bad_trials_are_clipped_and_good_ones_are_not(better: str, words: str) -> None:
-    sign = 1 if better == "smaller" else -1
+@pytest.mark.parametrize(("higher", "words"), [(False, "above"), (True, "below")])
+def test_bad_trials_are_clipped_and_good_ones_are_not(higher: bool, words: str) -> None:
+    sign = -1 if higher else 1
     values = [sign * value for value in (0.05, 0.10, 0.11, 0.12, 9.0)]
-    (axes,) = search_history(values, [True] * 5, "r2", better).axes
+    (axes,) = optimization_history(values, [True] * 5, "r2", higher).axes
     assert labeled(axes, "trial")[:, 1].tolist() == values[:4]
     (far,) = labeled(axes, f"far {words}")
     assert far == pytest.approx([4, sign * 0.35])
-    (axes,) = slices(
-        {"rate": [1, 2, 3, 4, 5]}, values, [0.0] * 5, [True] * 5, "r2", (), better
+    (axes,) = slice_plot(
+        {"rate": [1, 2, 3, 4, 5]}, values, [0.0] * 5, [True] * 5, "r2", (), higher
     ).axes
     assert labeled(axes, "trial")[:, 1].tolist() == values[:4]
 
@@ -59,7 +63,7 @@ def test_slices_have_axes_of_numbers_or_of_words() -> None:
         "learning_rate": [1e-3, 1e-2, 0.0, 1e-1, 1e-2],
         "hidden": ["8", "8 4", "8", "4", "4"],
     }
-    rate, hidden = slices(settings, VALUES, [0.01] * 5, ENDED, "error", {"learning_rate"}).axes
+    rate, hidden = slice_plot(settings, VALUES, [0.01] * 5, ENDED, "error", {"learning_rate"}).axes
     assert rate.get_xscale() == "log" and hidden.get_xscale() == "linear"
     assert labeled(rate, "pruned").tolist() == [[1e-4, 0.20]]  # 0 stands a decade further left
     assert "0" in [text.get_text() for text in rate.texts]
@@ -68,9 +72,9 @@ def test_slices_have_axes_of_numbers_or_of_words() -> None:
 
 def test_pictures_of_nothing_are_refused() -> None:
     with pytest.raises(InputError, match="at least one setting"):
-        importance_bars({})
+        hyperparameter_importance({})
     with pytest.raises(InputError, match="finite values"):
-        search_history([float("nan")], [True], "error")
+        optimization_history([float("nan")], [True], "error")
     with pytest.raises(InputError, match="got none"):
         reliability_diagram({})
 
@@ -79,7 +83,7 @@ def test_a_reliability_diagram_leaves_empty_bins_out() -> None:
     nan = float("nan")
     bins = Bins([nan, 0.4, 0.9], [nan, 0.5, 0.8], [0, 10, 30], 0.12)
     above, below = reliability_diagram({"mean": bins}, "test").axes
-    curve = labeled(above, "mean: calibration error 12.00 %")
+    curve = labeled(above, "mean: expected calibration error 12.00 %")
     assert curve.tolist() == [[0.4, 0.5], [0.9, 0.8]]
     assert below.patches[0].get_data().values.tolist() == [0, 0.25, 0.75]
 

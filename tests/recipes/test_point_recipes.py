@@ -96,7 +96,7 @@ def test_a_broken_mesh_is_refused_without_a_trace(furniture: Path, tmp_path: Pat
     path.write_text(SQUARE.replace("4 0 1 2 3", "4 0 1 2 7"))
     assert main(["predict", str(furniture), str(path)]) == 2
     said = " ".join(capsys.readouterr().err.split())
-    assert "broken.off: expected corners from 0 to 3, got 0 to 7" in said
+    assert "broken.off: expected vertex indices from 0 to 3, got 0 to 7" in said
 
 
 def test_parts_come_as_shares_and_a_picture(parts: Path, tmp_path: Path, capsys) -> None:

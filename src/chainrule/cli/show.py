@@ -55,7 +55,7 @@ def run(arguments: list[str]) -> int:
 def draw_graph(found: list[Entry], path: Path) -> None:
     """The graph of a model's forward pass on its example, summed to one number."""
     from chainrule.autodiff.computation_graph import trace
-    from chainrule.plots.computation_graph import graph_figure
+    from chainrule.plots.computation_graph import computation_graph
     from chainrule.plots.style import save
 
     models = [entry for entry in found if entry.kind == "models"]
@@ -64,7 +64,7 @@ def draw_graph(found: list[Entry], path: Path) -> None:
     model, batch = models[0].load().example()
     inputs = {"x": batch, **dict(model.named_parameters())}
     graph = trace(lambda: model(batch).sum(), inputs)
-    drawn = graph_figure([node.row() for node in graph.nodes], graph.edges, models[0].title)
+    drawn = computation_graph([node.row() for node in graph.nodes], graph.edges, models[0].title)
     out.print(f"drawn: {save(drawn, path)}")
 
 

@@ -162,18 +162,15 @@ METRICS = {
 """Every metric of the course by name: how tables print it and which direction is better."""
 
 
+HIGHER_IS_BETTER = frozenset(m.name for m in METRICS.values() if m.higher_is_better)
+
+
 def metric_named(name: str) -> Metric | None:
     """The metric of a column: `validation_error`, `test error`, `length 20: rmse`."""
     bare = name.split(": ")[-1].split(" ")[-1]
     for prefix in ("train_", "validation_", "test_"):
         bare = bare.removeprefix(prefix)
     return METRICS.get(bare)
-
-
-def higher_is_better(name: str) -> bool:
-    """Whether more of a named metric is better; losses and unknown numbers should fall."""
-    metric = metric_named(name)
-    return metric is not None and metric.higher_is_better
 
 
 def format_metric(name: str, value: float | None) -> str:

@@ -1,1 +1,1 @@
-"""The only place that draws. It takes plain values."""
+"""Figures: every function takes plain values and returns a matplotlib figure."""

@@ -1,73 +1,79 @@
-"""Pictures of attention: who listens to whom, in text and in images, and how places are told."""
+"""Attention weights in text and in images, and positional encodings."""
 
 from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Float
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap, Normalize
+from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
 from chainrule.errors import InputError
 from chainrule.plots.checks import array, same_lengths
-from chainrule.plots.style import FAINT, INK, PALETTE, canvas, drawn, shortened
+from chainrule.plots.palette import FAINT, INK
+from chainrule.plots.style import DIVERGING_MAP, SEQUENTIAL_MAP, canvas, shortened, styled
 
-HEAT = LinearSegmentedColormap.from_list("heat", ["white", PALETTE[3], PALETTE[0]])
-SIGNED = LinearSegmentedColormap.from_list("signed", [PALETTE[0], "white", PALETTE[1]])
-MOST_HEADS = 8
-MOST_LAYERS = 6
-MOST_NAMED = 30  # tokens whose names fit beside a map
+MAX_HEADS = 8
+MAX_LAYERS = 6
+MAX_TOKENS = 30  # that are written beside a map
 
 
-@drawn
+@styled
 def text_attention(
     weights: ArrayLike, queries: Sequence[str], keys: Sequence[str] = (), title: str = ""
 ) -> Figure:
-    """A map for each layer and head, of weights (layers, heads, queries, keys); dark is much.
+    """An attention map for each layer and head; dark is a large weight.
 
-    Every map has its own scale, from zero to its largest weight, but to twice the mean at least:
-    even weights are pale. Without keys, the queries are the keys. At most the last six layers and
-    eight heads are shown.
+    Every map has its own scale, from zero to its largest weight, but at least to twice the mean, so
+    that uniform weights are pale. At most the last six layers and first eight heads are shown.
+
+    weights: (layers, heads, queries, keys).
+    queries: the tokens that attend, one per row.
+    keys: the tokens they attend to, one per column; the queries if empty.
     """
-    asked, answered = list(queries), list(keys or queries)
-    A = array("weights", weights, "L", "H", len(asked), len(answered))
-    A, below = most(A)
+    rows, columns = list(queries), list(keys or queries)
+    A = array("weights", weights, "L", "H", len(rows), len(columns))
+    A, below = _shown(A)
     layers, heads = A.shape[:2]
     one = layers * heads == 1
-    side = 0.28 * max(len(asked), len(answered)) + 1.5 if one else 2.5
+    side = 0.28 * max(len(rows), len(columns)) + 1.5 if one else 2.5
     figure = canvas(max(4.0, side * heads + 1.6), max(3.0, side * layers + 1.5))
     grid = figure.subplots(layers, heads, squeeze=False)
     for (layer, head), axes in np.ndenumerate(grid):
-        scale = Normalize(0, max(A[layer, head].max(), 2 / len(answered)))
-        axes.imshow(A[layer, head], cmap=HEAT, norm=scale, interpolation="nearest", aspect="auto")
-        bare(axes)
+        scale = Normalize(0, max(A[layer, head].max(), 2 / len(columns)))
+        axes.imshow(
+            A[layer, head], cmap=SEQUENTIAL_MAP, norm=scale, interpolation="nearest", aspect="auto"
+        )
+        _frame(axes)
         if layer == 0 and not one:
             axes.set_title(f"head {head + 1}", fontsize=12, loc="center", pad=4)
         if head == 0:
-            named(axes, asked, "y", 10 if one else 8)
+            _name_tokens(axes, rows, "y", 10 if one else 8)
         if layer == layers - 1:
-            named(axes, answered, "x", 10 if one else 8)
+            _name_tokens(axes, columns, "x", 10 if one else 8)
     if not one:
         for layer, axes in enumerate(grid[:, -1]):
             axes.yaxis.set_label_position("right")
             number = f"layer {below + layer + 1}"
             axes.set_ylabel(number, fontsize=12, rotation=270, labelpad=14)
-    figure.suptitle(title or "each row shows to whom a token listens", fontsize=15)
+    figure.suptitle(title or "attention weights (row: query, column: key)", fontsize=15)
     return figure
 
 
-@drawn
-def image_attention(
-    images: ArrayLike, shares: ArrayLike, captions: Sequence[str], title: str = ""
+@styled
+def attention_rollout(
+    images: ArrayLike, weights: ArrayLike, captions: Sequence[str], title: str = ""
 ) -> Figure:
-    """Images (N, H, W) or (N, H, W, 3) above where the answer looks: shares (N, rows, columns).
+    """Images above their attention rollout, each on its own scale from dark to bright.
 
-    A rollout is nearly even, so each is shown from its least share, dark, to its largest, bright.
+    images: (N, H, W) or (N, H, W, 3).
+    weights: (N, rows, columns), the rollout of each patch.
+    captions: one per image.
     """
     above = np.asarray(images)
-    looked = array("shares", shares, "N", "r", "c").astype(float)
-    same_lengths(images=above, shares=looked, captions=captions)
+    rollout = array("weights", weights, "N", "r", "c").astype(float)
+    same_lengths(images=above, weights=rollout, captions=captions)
     if above.ndim not in (3, 4) or not len(above):
         raise InputError(f"expected images (N, H, W) or (N, H, W, 3), got {above.shape}")
     figure = canvas(max(4.0, 1.6 * len(above) + 1.2), 4.4)
@@ -75,90 +81,104 @@ def image_attention(
     for axes, image, caption in zip(grid[0], above, captions, strict=True):
         axes.imshow(image, cmap="gray", interpolation="nearest")
         axes.set_title(caption, fontsize=12, loc="center", pad=4)
-    for axes, image, share in zip(grid[1], above, looked, strict=True):
-        over(axes, image, share - share.min())
+    for axes, image, weight in zip(grid[1], above, rollout, strict=True):
+        _overlay(axes, image, weight - weight.min())
     for axes in grid.flat:
-        bare(axes)
-    for axes, name in zip(grid[:, 0], ("image", "looked at"), strict=True):
+        _frame(axes)
+    for axes, name in zip(grid[:, 0], ("image", "rollout"), strict=True):
         axes.set_ylabel(name, fontsize=12, rotation=0, ha="right", va="center", labelpad=6)
-    figure.suptitle(title or "what reaches the answer, by attention rollout", fontsize=15)
+    figure.suptitle(title or "attention rollout from [CLS] to the patches", fontsize=15)
     return figure
 
 
-@drawn
-def image_heads(image: ArrayLike, shares: ArrayLike, title: str = "") -> Figure:
-    """One image, and where each head of each layer looks: shares (layers, heads, rows, columns).
+@styled
+def attention_heads(image: ArrayLike, weights: ArrayLike, title: str = "") -> Figure:
+    """One image under the attention weights of each head of each layer.
 
-    At most the last six layers and eight heads are shown.
+    At most the last six layers and first eight heads are shown.
+
+    image: (H, W) or (H, W, 3).
+    weights: (layers, heads, rows, columns), the attention to each patch.
     """
-    looked, below = most(array("shares", shares, "L", "H", "r", "c").astype(float))
-    layers, heads = looked.shape[:2]
+    A, below = _shown(array("weights", weights, "L", "H", "r", "c").astype(float))
+    layers, heads = A.shape[:2]
     figure = canvas(max(4.0, 1.5 * heads + 1.4), 1.6 * layers + 1.0)
     grid = figure.subplots(layers, heads, squeeze=False)
     for (layer, head), axes in np.ndenumerate(grid):
-        over(axes, np.asarray(image), looked[layer, head])
-        bare(axes)
+        _overlay(axes, np.asarray(image), A[layer, head])
+        _frame(axes)
         if layer == 0:
             axes.set_title(f"head {head + 1}", fontsize=12, loc="center", pad=4)
     for layer, axes in enumerate(grid[:, 0]):
         number = f"layer {below + layer + 1}"
         axes.set_ylabel(number, fontsize=12, rotation=0, ha="right", va="center")
-    figure.suptitle(title or "where [CLS] looks", fontsize=15)
+    figure.suptitle(title or "attention from [CLS] to the patches", fontsize=15)
     return figure
 
 
-@drawn
-def positional(p: ArrayLike, title: str = "") -> Figure:
-    """Positions (T, d) as a heat map, and how alike two of them are: p_t · p_s / (|p_t| |p_s|)."""
-    P = array("positions", p, "T", "d").astype(float)
+@styled
+def positional_encoding(p: ArrayLike, title: str = "") -> Figure:
+    """Positional encodings as a heat map, and their cosine similarity p_t · p_s / (|p_t| |p_s|).
+
+    p: (positions, components).
+    """
+    P = array("p", p, "T", "d").astype(float)
     if min(P.shape) < 2:
         raise InputError(f"expected two positions and two components or more, got {P.shape}")
     figure = canvas(13.0, 5.4)
     left, right = figure.subplots(1, 2, width_ratios=(3, 2))
     largest = float(np.abs(P).max()) or 1.0
-    shown = left.imshow(
-        P, cmap=SIGNED, norm=Normalize(-largest, largest), aspect="auto", interpolation="nearest"
+    heat_map = left.imshow(
+        P,
+        cmap=DIVERGING_MAP,
+        norm=Normalize(-largest, largest),
+        aspect="auto",
+        interpolation="nearest",
     )
-    left.set(xlabel="component", ylabel="position", title=title or "positions")
+    left.set(xlabel="component", ylabel="position", title=title or "positional encoding")
     length = np.linalg.norm(P, axis=1, keepdims=True)
     unit = P / np.where(length == 0, 1, length)
-    alike = right.imshow(
-        unit @ unit.T, cmap=SIGNED, norm=Normalize(-1, 1), aspect="equal", interpolation="nearest"
+    similarity = right.imshow(
+        unit @ unit.T,
+        cmap=DIVERGING_MAP,
+        norm=Normalize(-1, 1),
+        aspect="equal",
+        interpolation="nearest",
     )
-    right.set(xlabel="position", ylabel="position", title="how alike two of them are")
-    for axes, image, name in ((left, shown, "value"), (right, alike, "cosine")):
+    right.set(xlabel="position", ylabel="position", title="cosine similarity")
+    for axes, image, name in ((left, heat_map, "value"), (right, similarity, "cosine")):
         axes.grid(False)
         bar = figure.colorbar(image, ax=axes, label=name, shrink=0.85)
         bar.outline.set_visible(False)
     return figure
 
 
-def over(axes: Axes, image: np.ndarray, share: Float[np.ndarray, "rows columns"]) -> None:
-    """The image in dark gray under its shares: the largest one bright, none at all dark."""
+def _overlay(axes: Axes, image: np.ndarray, weight: Float[np.ndarray, "rows columns"]) -> None:
+    """The image in dark gray under the weights of its patches, the largest one bright."""
     height, width = image.shape[:2]
-    rows, columns = share.shape
+    rows, columns = weight.shape
     if height % rows or width % columns:
         raise InputError(
-            f"expected shares of patches that cover the image of {height}×{width} exactly, got "
+            f"expected weights of patches that divide the image of {height}×{width} evenly, got "
             f"{rows}×{columns}"
         )
-    light = np.kron(share / (share.max() or 1.0), np.ones((height // rows, width // columns)))
+    light = np.kron(weight / (weight.max() or 1.0), np.ones((height // rows, width // columns)))
     gray = image.astype(float) if image.ndim == 2 else image.astype(float).mean(2)
     scale = Normalize(gray.min(), gray.min() + 2 * np.ptp(gray))
     axes.imshow(gray, cmap="gray", norm=scale, interpolation="nearest")
     axes.imshow(light, cmap="inferno", vmin=0, vmax=1, alpha=0.65, interpolation="nearest")
 
 
-def most(A: np.ndarray) -> tuple[np.ndarray, int]:
-    """The layers and heads that fit, and how many layers are left out below them."""
+def _shown(A: np.ndarray) -> tuple[np.ndarray, int]:
+    """The layers and heads that fit, and the number of layers below them."""
     if not A.size or A.min() < 0:
-        raise InputError("expected weights of 0 or more, of at least one layer and head")
-    return A[-MOST_LAYERS:, :MOST_HEADS], max(0, len(A) - MOST_LAYERS)
+        raise InputError("expected non-negative weights of at least one layer and head")
+    return A[-MAX_LAYERS:, :MAX_HEADS], max(0, len(A) - MAX_LAYERS)
 
 
-def named(axes: Axes, tokens: Sequence[str], axis: str, size: int) -> None:
-    """The tokens along an axis, if they fit."""
-    if len(tokens) > MOST_NAMED:
+def _name_tokens(axes: Axes, tokens: Sequence[str], axis: str, size: int) -> None:
+    """Write the tokens along an axis, if they fit."""
+    if len(tokens) > MAX_TOKENS:
         return
     names, places = shortened(tokens, 12), range(len(tokens))
     if axis == "x":
@@ -169,7 +189,7 @@ def named(axes: Axes, tokens: Sequence[str], axis: str, size: int) -> None:
     axes.tick_params(length=0, pad=2)
 
 
-def bare(axes: Axes) -> None:
+def _frame(axes: Axes) -> None:
     """No ticks, a thin frame."""
     axes.grid(False)
     axes.set(xticks=[], yticks=[])

@@ -1,4 +1,4 @@
-"""Reliability diagram: how often a classifier is right when it is so sure."""
+"""Reliability diagram: accuracy of a classifier against its confidence."""
 
 from collections.abc import Mapping
 from textwrap import fill
@@ -10,11 +10,18 @@ from numpy.typing import ArrayLike
 
 from chainrule.errors import InputError
 from chainrule.plots.checks import array, same_lengths
-from chainrule.plots.style import QUIET, canvas, color, drawn, in_per_cent, marker
+from chainrule.plots.palette import QUIET
+from chainrule.plots.style import canvas, color, in_percent, marker, styled
 
 
 class Bins(NamedTuple):
-    """Of every bin: mean confidence, share of right answers, examples; and the error over all."""
+    """Calibration of one classifier.
+
+    confidence: the mean confidence of each bin.
+    accuracy: the accuracy within each bin.
+    number: the examples in each bin.
+    error: the expected calibration error over all bins.
+    """
 
     confidence: ArrayLike
     accuracy: ArrayLike
@@ -22,11 +29,13 @@ class Bins(NamedTuple):
     error: float
 
 
-@drawn
+@styled
 def reliability_diagram(series: Mapping[str, Bins], title: str = "") -> Figure:
-    """Share of right answers against confidence, and below it where the examples lie.
+    """Accuracy against confidence, above a histogram of the confidence.
 
-    On the diagonal a classifier is right as often as it says; below it, it is too sure.
+    A calibrated classifier lies on the diagonal, an overconfident one below it.
+
+    series: the bins of each classifier by name.
     """
     if not series:
         raise InputError("expected a classifier to draw, got none")
@@ -37,17 +46,17 @@ def reliability_diagram(series: Mapping[str, Bins], title: str = "") -> Figure:
         x, y, n = (array(f"{name}: {w}", v, "N").astype(float) for w, v in _parts(bins))
         same_lengths(confidence=x, accuracy=y, number=n)
         known = n > 0
-        label = f"{name}: calibration error {100 * bins.error:.2f} %"
+        label = f"{name}: expected calibration error {100 * bins.error:.2f} %"
         look = {"color": color(index), "marker": marker(index), "mec": "white", "ms": 9}
         above.plot(x[known], y[known], label=label, **look)
         edges = np.linspace(0, 1, len(n) + 1)
         below.stairs(n / n.sum(), edges, color=color(index), lw=2)
-    above.set(ylim=(0, 1.02), ylabel="share of right answers")
+    above.set(ylim=(0, 1.02), ylabel="accuracy")
     above.set_title(fill(title, 55))
     above.legend(loc="upper left")
     below.set(xlim=(0, 1), xlabel="confidence", ylabel="examples")
     for axis in (above.yaxis, below.xaxis, below.yaxis):
-        in_per_cent(axis)
+        in_percent(axis)
     return figure
 
 

@@ -1,4 +1,4 @@
-"""What every figure asks of its arrays and of `predict`, with one sentence when it is not so."""
+"""Checks of the arrays and of the `predict` function that figures are given."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -12,8 +12,8 @@ from chainrule.errors import InputError
 Predict = Callable[[np.ndarray], ArrayLike]
 
 
-class Plane(NamedTuple):
-    """A grid over the plane and the probability of each class on it, or what stands for it."""
+class GridPrediction(NamedTuple):
+    """A grid over the plane and the probability of each class on it, or a scaled score."""
 
     x_1: Float[np.ndarray, "side side"]
     x_2: Float[np.ndarray, "side side"]
@@ -22,11 +22,11 @@ class Plane(NamedTuple):
 
 
 def array(name: str, value: ArrayLike, *shape: int | str) -> np.ndarray:
-    """`value` as an array of the given shape; a letter stands for any length."""
+    """`value` as an array of the given shape, in which a letter stands for any length."""
     found = np.asarray(value)
     fits = len(found.shape) == len(shape) and all(
-        isinstance(asked, str) or asked == length
-        for asked, length in zip(shape, found.shape, strict=True)
+        isinstance(expected, str) or expected == length
+        for expected, length in zip(shape, found.shape, strict=True)
     )
     if not fits:
         raise InputError(f"expected {name} of shape {_written(shape)}, got {_written(found.shape)}")
@@ -34,19 +34,19 @@ def array(name: str, value: ArrayLike, *shape: int | str) -> np.ndarray:
 
 
 def same_lengths(**arrays: Sequence[object] | np.ndarray) -> None:
-    """Refuses arrays that should run side by side and do not."""
+    """Refuse arrays of different lengths."""
     if len({len(values) for values in arrays.values()}) > 1:
         lengths = ", ".join(f"{name} {len(values)}" for name, values in arrays.items())
-        raise InputError(f"expected as many of each, got {lengths}")
+        raise InputError(f"expected equal lengths, got {lengths}")
 
 
 def labels(name: str, value: ArrayLike, classes: Sequence[str]) -> np.ndarray:
-    """`value` as class numbers 0 … K-1, one for each example."""
+    """`value` as class labels 0 … K-1, one per example."""
     found = array(name, value, "N")
     whole = np.issubdtype(found.dtype, np.integer)
     if found.size and not (whole and found.min() >= 0 and found.max() < len(classes)):
         raise InputError(
-            f"expected {name} to hold class numbers 0 to {len(classes) - 1}, "
+            f"expected {name} to hold class labels from 0 to {len(classes) - 1}, "
             f"got {found.dtype} values from {found.min()} to {found.max()}"
         )
     return found.astype(int)
@@ -55,7 +55,7 @@ def labels(name: str, value: ArrayLike, classes: Sequence[str]) -> np.ndarray:
 def labeled_points(
     x: ArrayLike, y: ArrayLike, classes: Sequence[str]
 ) -> tuple[Float[np.ndarray, "n 2"], Int[np.ndarray, " n"]]:
-    """Points of the plane and their class numbers, at least one of them."""
+    """Points of the plane and their class labels, at least one of them."""
     points, truth = array("x", x, "N", 2).astype(float), labels("y", y, classes)
     same_lengths(x=points, y=truth)
     if not len(points) or len(classes) < 2:
@@ -66,8 +66,10 @@ def labeled_points(
     return points, truth
 
 
-def plane_of(predict: Predict, points: Float[np.ndarray, "n 2"], classes: int, side: int) -> Plane:
-    """The classes' probabilities on a square grid that reaches a little beyond the points."""
+def predict_on_grid(
+    predict: Predict, points: Float[np.ndarray, "n 2"], classes: int, side: int
+) -> GridPrediction:
+    """Class probabilities on a square grid that extends a little beyond the points."""
     low, high = points.min(0), points.max(0)
     edge = np.where(high > low, 0.12 * (high - low), 1.0)
     x_1, x_2 = np.meshgrid(*np.linspace(low - edge, high + edge, side).T)
@@ -77,17 +79,17 @@ def plane_of(predict: Predict, points: Float[np.ndarray, "n 2"], classes: int, s
         meaning = "scaled score"
         rising = 0.5 + 0.5 * found / (np.abs(found).max() or 1.0)
         found = np.stack([1 - rising, rising], axis=1)
-    found = array("what predict returns", found, side * side, classes)
+    found = array("the output of predict", found, side * side, classes)
     if not (found.min() >= -1e-6 and found.max() <= 1 + 1e-6):
         raise InputError(
             f"expected predict to return probabilities, got values from {found.min():.3g} "
             f"to {found.max():.3g}; apply softmax first"
         )
-    return Plane(x_1, x_2, found.reshape(side, side, classes), meaning)
+    return GridPrediction(x_1, x_2, found.reshape(side, side, classes), meaning)
 
 
-def lead_of(p: Float[np.ndarray, "side side k"], k: int) -> Float[np.ndarray, "side side"]:
-    """By how much class k is likelier than the likeliest other."""
+def class_margin(p: Float[np.ndarray, "side side k"], k: int) -> Float[np.ndarray, "side side"]:
+    """The probability of class k minus the largest probability of another class."""
     return p[..., k] - np.delete(p, k, axis=-1).max(-1)
 
 

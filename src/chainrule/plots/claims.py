@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike
 
 from chainrule.errors import InputError
 from chainrule.plots.checks import array, same_lengths
-from chainrule.plots.style import INK, QUIET, canvas, color, drawn, in_powers, legend_below, marker
+from chainrule.plots.style import INK, QUIET, canvas, color, in_powers, legend_below, marker, styled
 
 Series = Mapping[str, Sequence[ArrayLike]]
 Mark = float | int | Sequence[float | int]
 
 
-@drawn
+@styled
 def claim_figure(
     title: str,
     x_label: str,

@@ -1,7 +1,7 @@
-"""A computation graph as a picture: inputs above, the output at the bottom.
+"""A computation graph: inputs at the top, the output at the bottom.
 
-Nodes lie in levels, each below its arguments; the order within a level is the one in which few
-edges cross (Sugiyama et al. 1981), and an edge over several levels bends around what lies between.
+Nodes are arranged in levels, each below its arguments, and ordered within a level so that few edges
+cross (Sugiyama et al. 1981); an edge over several levels is routed around the nodes between.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,8 @@ from matplotlib.path import Path
 from scipy.optimize import isotonic_regression
 
 from chainrule.errors import InputError
-from chainrule.plots.style import FAINT, INK, PALETTE, QUIET, canvas, drawn, tint
+from chainrule.plots.palette import BLUE, BROWN, FAINT, INK, ORANGE, QUIET
+from chainrule.plots.style import canvas, styled, tint
 
 Row = tuple[str, str, str, str, str]
 Edge = tuple[int, int]
@@ -27,7 +28,7 @@ SWEEPS = 12
 
 
 class Box(NamedTuple):
-    """A node's text and color; a point that an edge passes has no text."""
+    """The text and color of a node; a point that an edge passes through has no text."""
 
     head: str = ""
     lines: tuple[tuple[str, str], ...] = ()
@@ -43,9 +44,13 @@ class Box(NamedTuple):
         return LINE * (1 + len(self.lines)) + 0.12
 
 
-@drawn
-def graph_figure(nodes: Sequence[Row], edges: Sequence[Edge], title: str = "") -> Figure:
-    """The picture of nodes (name, operation, shape, value, gradient) and edges (from, to)."""
+@styled
+def computation_graph(nodes: Sequence[Row], edges: Sequence[Edge], title: str = "") -> Figure:
+    """A drawing of a computation graph.
+
+    nodes: (name, operation, shape, value, gradient) of each node, as text.
+    edges: (from, to) node indices.
+    """
     level = levels([row[1] in LEAVES for row in nodes], edges)
     boxes = [box(row, last=level[i] == max(level)) for i, row in enumerate(nodes)]
     routes, level = routed(edges, level)
@@ -62,25 +67,25 @@ def graph_figure(nodes: Sequence[Row], edges: Sequence[Edge], title: str = "") -
 
 
 def box(row: Row, last: bool) -> Box:
-    """What stands in a node."""
+    """The box of a node."""
     name, operation, shape, value, gradient = row
-    color = tint(PALETTE[0], 0.12) if operation == "input" else "white"
-    color = FAINT if operation == "constant" else tint(PALETTE[1], 0.2) if last else color
+    color = tint(BLUE, 0.12) if operation == "input" else "white"
+    color = FAINT if operation == "constant" else tint(ORANGE, 0.2) if last else color
     lines = [(f"value {value}", INK)] if value else []
-    lines += [(f"gradient {gradient}", PALETTE[4])] if gradient else []
+    lines += [(f"gradient {gradient}", BROWN)] if gradient else []
     return Box(f"{name}  {shape}".strip(), tuple(lines), color)
 
 
 def levels(is_leaf: Sequence[bool], edges: Sequence[Edge]) -> list[int]:
-    """Every result one below its lowest argument; inputs right above their first use."""
+    """The level of each node: results below their lowest argument, inputs just above their use."""
     sorter: TopologicalSorter[int] = TopologicalSorter(dict.fromkeys(range(len(is_leaf)), ()))
     for start, end in edges:
         sorter.add(end, start)
     try:
         order = list(sorter.static_order())
     except CycleError as error:
-        circle = " → ".join(map(str, error.args[1]))
-        raise InputError(f"a computation graph has no cycle, but nodes {circle} are one") from None
+        cycle = " → ".join(map(str, error.args[1]))
+        raise InputError(f"expected a graph without cycles, got {cycle}") from None
     level = [0] * len(is_leaf)
     for i in order:
         level[i] = max((level[start] + 1 for start, end in edges if end == i), default=0)
@@ -92,7 +97,7 @@ def levels(is_leaf: Sequence[bool], edges: Sequence[Edge]) -> list[int]:
 
 
 def routed(edges: Sequence[Edge], level: list[int]) -> tuple[list[list[int]], list[int]]:
-    """Edges as routes over one point per level, and the levels with those points added."""
+    """Edges as routes with one point per level, and the levels including these points."""
     level, routes = list(level), []
     for start, end in edges:
         between = range(level[start] + 1, level[end])
@@ -102,7 +107,7 @@ def routed(edges: Sequence[Edge], level: list[int]) -> tuple[list[list[int]], li
 
 
 def columns(boxes: Sequence[Box], level: Sequence[int], steps: Sequence[Edge]) -> np.ndarray:
-    """x of every box: sweeps down and up, each level as near to its neighbors as it can be."""
+    """x of every box: sweeps down and up move each level as close to its neighbors as possible."""
     rows = [[i for i in range(len(level)) if level[i] == l] for l in range(max(level) + 1)]  # noqa: E741
     above: list[list[int]] = [[] for _ in level]
     below: list[list[int]] = [[] for _ in level]
@@ -112,7 +117,7 @@ def columns(boxes: Sequence[Box], level: Sequence[int], steps: Sequence[Edge]) -
     x = np.zeros(len(level))
     for row in rows:
         spread(row, boxes, x, np.arange(len(row), dtype=float), np.ones(len(row)))
-    inner = np.array([1.0 if not a else 8.0 for a in above])  # results pull harder than inputs
+    inner = np.array([1.0 if not a else 8.0 for a in above])  # results have more weight than inputs
     for sweep in range(SWEEPS):
         near, order = (above, rows) if sweep % 2 == 0 else (below, rows[::-1])
         for row in order:
@@ -134,7 +139,7 @@ def spread(
 
 
 def heights(boxes: Sequence[Box], level: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-    """y and half the height of every box; an edge that passes is as high as its level."""
+    """y and half the height of every box; a passing edge is as high as its level."""
     tallest = [0.0] * (max(level) + 1)
     for box_i, l in zip(boxes, level, strict=True):  # noqa: E741
         tallest[l] = max(tallest[l], box_i.height)
@@ -162,7 +167,7 @@ def sheet(boxes: Sequence[Box], x: np.ndarray, y: np.ndarray, title: str) -> tup
 
 
 def write(axes: Axes, box: Box, x: float, y: float) -> None:
-    """A rounded frame with its lines of text."""
+    """Draw a rounded box with its lines of text."""
     corner = (x - box.width / 2, y - box.height / 2)
     shape = BoxStyle("Round", pad=0, rounding_size=0.08)
     axes.add_patch(
@@ -176,7 +181,7 @@ def write(axes: Axes, box: Box, x: float, y: float) -> None:
 
 
 def arrow(axes: Axes, x: np.ndarray, head: np.ndarray, foot: np.ndarray) -> None:
-    """A smooth line from the foot of the first place to the head of the last, upright between."""
+    """Draw a smooth arrow along a route, vertical where it passes a level."""
     points, codes = [(x[0], foot[0])], [Path.MOVETO]
     for (x_a, x_b), y_a, y_b, y_c in zip(pairwise(x), foot, head[1:], foot[1:], strict=False):
         middle = (y_a + y_b) / 2

@@ -1,4 +1,4 @@
-"""Agents at work: values and policy on a map, how learning went, an episode as a film strip."""
+"""Reinforcement learning: state values and policy, learning curves, episodes as film strips."""
 
 from collections.abc import Mapping, Sequence
 from typing import SupportsFloat
@@ -10,35 +10,27 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle, Rectangle
 
 from chainrule.errors import InputError
-from chainrule.plots.style import (
-    FAINT,
-    INK,
-    PALETTE,
-    QUIET,
-    End,
-    canvas,
-    drawn,
-    in_powers,
-    label_ends,
-    tint,
-)
+from chainrule.plots.palette import BLUE, FAINT, INK, ORANGE, PALETTE, QUIET
+from chainrule.plots.style import End, canvas, in_powers, label_ends, styled, tint
 
-WAYS = ((0, -1), (1, 0), (0, 1), (-1, 0))  # up, right, down, left, as (x, y) with y downwards
-COLUMNS = 4  # pictures side by side in a film strip
+DIRECTIONS = ((0, -1), (1, 0), (0, 1), (-1, 0))  # up, right, down, left; y points down
+COLUMNS = 4  # frames side by side in a film strip
 TRACK = 2.4  # meters from the middle to either end
-POLE = 1.0  # meters, twice the half length of the equations
+POLE = 1.0  # meters, twice the half-length of the equations
 
 
-@drawn
+@styled
 def grid_values(
     rows: Sequence[str],
     values: Float[np.ndarray, "height width"],
     policy: Int[np.ndarray, "height width"],
-    title: str = "value of every cell, and where to go",
+    title: str = "state values and greedy policy",
 ) -> Figure:
-    """Colors and numbers are values, arrows the policy; # is a wall, G and X are ends.
+    """A grid world with its state values as colors and numbers and its policy as arrows.
 
-    A policy counts up, right, down, left from 0.
+    rows: the map; . is a free cell, S the start, # a wall, G the goal, X a trap.
+    values: the value of each cell.
+    policy: the action in each cell: 0 up, 1 right, 2 down, 3 left.
     """
     height, width = values.shape
     if (len(rows), len(rows[0])) != values.shape or policy.shape != values.shape:
@@ -51,31 +43,31 @@ def grid_values(
             _cell(axes, (x, y), mark, float(values[y, x]) / limit)
             if mark in ".S":
                 axes.text(x, y + 0.3, f"{values[y, x]:.2f}", ha="center", va="center", size=10)
-                _arrow(axes, (x, y), WAYS[int(policy[y, x])])
+                _arrow(axes, (x, y), DIRECTIONS[int(policy[y, x])])
     axes.set(xlim=(-0.52, width - 0.48), ylim=(height - 0.48, -0.52), aspect="equal")
     axes.set_title(title)
     axes.axis("off")
     return figure
 
 
-def _cell(axes: Axes, place: tuple[int, int], mark: str, share: float) -> None:
-    """One square: blue is good, orange is bad, dark is a wall."""
+def _cell(axes: Axes, place: tuple[int, int], mark: str, value: float) -> None:
+    """One square: blue for positive values, orange for negative ones, gray for a wall."""
     x, y = place
-    ends = {"G": (PALETTE[0], "goal"), "X": (PALETTE[1], "trap")}
+    ends = {"G": (BLUE, "goal"), "X": (ORANGE, "trap")}
     if mark == "#":
-        ground: object = QUIET
+        fill: object = QUIET
     elif mark in ends:
-        ground = ends[mark][0]
+        fill = ends[mark][0]
         axes.text(x, y, ends[mark][1], ha="center", va="center", color="white", weight="bold")
     else:
-        ground = tint(PALETTE[0] if share >= 0 else PALETTE[1], 0.6 * min(1.0, abs(share)))
-    axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, fc=ground, ec="white", lw=2))
+        fill = tint(BLUE if value >= 0 else ORANGE, 0.6 * min(1.0, abs(value)))
+    axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, fc=fill, ec="white", lw=2))
     if mark == "S":
         axes.add_patch(Rectangle((x - 0.44, y - 0.44), 0.88, 0.88, fc="none", ec=INK, lw=2))
 
 
-def _arrow(axes: Axes, place: tuple[int, int], way: tuple[int, int]) -> None:
-    (x, y), (dx, dy) = place, way
+def _arrow(axes: Axes, place: tuple[int, int], direction: tuple[int, int]) -> None:
+    (x, y), (dx, dy) = place, direction
     middle = y - 0.13
     axes.annotate(
         "",
@@ -85,41 +77,44 @@ def _arrow(axes: Axes, place: tuple[int, int], way: tuple[int, int]) -> None:
     )
 
 
-@drawn
-def learning_band(
+@styled
+def return_curve(
     history: Sequence[Mapping[str, SupportsFloat]],
-    what: str = "return",
+    metric: str = "return",
     reference: tuple[str, float] | None = None,
 ) -> Figure:
-    """The agents' mean after every epoch, and a band from the 10th to the 90th percent of them.
+    """The mean return of several agents over their steps, with a band over the agents.
 
-    Of each row `steps`, `validation_WHAT`, `validation_low`, `validation_high` are read, and where
-    it is there `train_WHAT`, what they got while they explored. The reference is a dashed line.
+    history: one mapping per epoch with `steps`, `validation_METRIC` (mean return of the greedy
+        policies), `validation_low` and `validation_high` (10th and 90th percentile), and maybe
+        `train_METRIC` (mean return while exploring).
+    metric: its name; larger is better.
+    reference: a label and a value, drawn as a dashed line.
     """
-    mean = _column(history, f"validation_{what}")
+    mean = _column(history, f"validation_{metric}")
     if not np.isfinite(mean).any():
-        raise InputError(f"expected epochs with a finite validation_{what}, got none")
+        raise InputError(f"expected epochs with a finite validation_{metric}, got none")
     steps, low, high = (_column(history, k) for k in ("steps", "validation_low", "validation_high"))
-    explored = _column(history, f"train_{what}")
+    explored = _column(history, f"train_{metric}")
     figure = canvas(9.0, 5.2)
     axes = figure.subplots()
-    ends = [End(float(mean[np.isfinite(mean)][-1]), "greedy", PALETTE[0])]
+    ends = [End(float(mean[np.isfinite(mean)][-1]), "greedy", BLUE)]
     if (high > low).any():
-        axes.fill_between(steps, low, high, color=tint(PALETTE[0], 0.25), lw=0, label="band")
+        axes.fill_between(steps, low, high, color=tint(BLUE, 0.25), lw=0, label="band")
     if (known := np.isfinite(explored)).any():  # an epoch may end no episode
-        axes.plot(steps[known], explored[known], color=PALETTE[1], label="exploring")
-        ends.append(End(float(explored[known][-1]), "exploring", PALETTE[1]))
-    axes.plot(steps, mean, color=PALETTE[0], label="greedy")
+        axes.plot(steps[known], explored[known], color=ORANGE, label="exploring")
+        ends.append(End(float(explored[known][-1]), "exploring", ORANGE))
+    axes.plot(steps, mean, color=BLUE, label="greedy")
     if reference is not None:
         axes.axhline(reference[1], color=QUIET, ls=(0, (5, 3)), lw=1.8, label="reference")
         ends.append(End(reference[1], reference[0], QUIET))
     if (high > low).any():
-        axes.set_title(f"{what}: mean of the agents, band of 80 % of them")
+        axes.set_title(f"{metric}: mean and 10th to 90th percentile of the agents")
     else:
         best = int(np.nanargmax(mean))
         axes.plot(steps[best], mean[best], "o", ms=13, mfc="none", mec=INK, mew=1.8, label="kept")
-        axes.set_title(f"{what}: best {mean[best]:.3g} after {steps[best]:,.0f} steps")
-    axes.set_xlabel("steps of each agent")
+        axes.set_title(f"{metric}: best {mean[best]:.3g} after {steps[best]:,.0f} steps")
+    axes.set_xlabel("steps per agent")
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
     axes.margins(x=0.02, y=0.08)
     label_ends(axes, ends)
@@ -129,18 +124,22 @@ def learning_band(
 def _column(
     history: Sequence[Mapping[str, SupportsFloat]], key: str
 ) -> Float[np.ndarray, " epochs"]:
-    """One value per epoch; what is missing is NaN."""
+    """One value per epoch, NaN where it is missing."""
     return np.array([float(row.get(key, np.nan)) for row in history])
 
 
-@drawn
+@styled
 def contraction(changes: Float[np.ndarray, " sweeps"], discount: float) -> Figure:
-    """How much each sweep of value iteration changed V, beside γᵏ times the first change."""
+    """The change of V in each sweep of value iteration, and its bound.
+
+    changes: ‖T V - V‖∞ of each sweep.
+    discount: γ; the bound is γᵏ times the first change.
+    """
     figure = canvas(8.0, 5.0)
     axes = figure.subplots()
     sweeps = np.arange(1, len(changes) + 1)
     positive = changes > 0
-    axes.plot(sweeps[positive], changes[positive], color=PALETTE[0])
+    axes.plot(sweeps[positive], changes[positive], color=BLUE)
     bound = changes[0] * discount ** (sweeps - 1.0)
     axes.plot(sweeps, bound, color=QUIET, ls=(0, (5, 3)), lw=1.8)
     axes.set_yscale("log")
@@ -149,22 +148,24 @@ def contraction(changes: Float[np.ndarray, " sweeps"], discount: float) -> Figur
     axes.set_xlabel("sweep")
     axes.margins(x=0.02)
     last = float(changes[positive][-1])
-    label_ends(
-        axes, [End(last, "measured", PALETTE[0]), End(float(bound[-1]), "γᵏ times\nfirst", QUIET)]
-    )
+    label_ends(axes, [End(last, "measured", BLUE), End(float(bound[-1]), "bound γᵏ", QUIET)])
     return figure
 
 
-@drawn
+@styled
 def cart_pole_strip(carts: Float[np.ndarray, "steps 4"], seconds: float, title: str) -> Figure:
-    """Pictures of a cart and its pole, evenly spread over an episode of rows (x, v, θ, ω)."""
-    shown = spread(len(carts), 2 * COLUMNS)
+    """Frames of a cart and its pole, evenly spaced over an episode.
+
+    carts: (x, v, θ, ω) at each step.
+    seconds: duration of a step.
+    """
+    shown = evenly_spaced(len(carts), 2 * COLUMNS)
     figure = canvas(3.1 * COLUMNS, 3.9)
     grid = figure.subplots(2, COLUMNS, squeeze=False).ravel()
     for axes, step in zip(grid, shown, strict=False):
         x, theta = float(carts[step, 0]), float(carts[step, 2])
         _cart(axes, x, theta)
-        degrees = round(np.degrees(theta), 1) + 0.0  # no minus before zero
+        degrees = round(np.degrees(theta), 1) + 0.0  # avoids -0.0
         axes.set_title(f"{step * seconds:.1f} s, {degrees:+.1f}°", size=12)
     for axes in grid[len(shown) :]:
         axes.remove()
@@ -175,17 +176,17 @@ def cart_pole_strip(carts: Float[np.ndarray, "steps 4"], seconds: float, title: 
 def _cart(axes: Axes, x: float, theta: float) -> None:
     axes.plot([-TRACK, TRACK], [0, 0], color=QUIET, lw=1.5)
     axes.plot([-TRACK, -TRACK, np.nan, TRACK, TRACK], [-0.1, 0.1, np.nan, -0.1, 0.1], color=QUIET)
-    axes.add_patch(Rectangle((x - 0.3, 0.05), 0.6, 0.3, fc=PALETTE[0], ec="none"))
+    axes.add_patch(Rectangle((x - 0.3, 0.05), 0.6, 0.3, fc=BLUE, ec="none"))
     tip = x + POLE * np.sin(theta), 0.35 + POLE * np.cos(theta)
-    axes.plot([x, tip[0]], [0.35, tip[1]], color=PALETTE[1], lw=5)
+    axes.plot([x, tip[0]], [0.35, tip[1]], color=ORANGE, lw=5)
     axes.add_patch(Circle((x, 0.35), 0.07, fc=INK, ec="none", zorder=3))
     axes.set(xlim=(-TRACK - 0.3, TRACK + 0.3), ylim=(-0.3, 1.6), aspect="equal")
     axes.axis("off")
 
 
-@drawn
+@styled
 def film_strip(frames: Sequence[np.ndarray], titles: Sequence[str], title: str) -> Figure:
-    """Pictures that an environment drew of itself."""
+    """Rendered frames of an environment, each with its own title."""
     if not frames or len(frames) != len(titles):
         raise InputError(f"expected a title for every frame, got {len(frames)} and {len(titles)}")
     rows = -(-len(frames) // COLUMNS)
@@ -203,9 +204,9 @@ def film_strip(frames: Sequence[np.ndarray], titles: Sequence[str], title: str) 
     return figure
 
 
-@drawn
+@styled
 def observation_curves(observations: Float[np.ndarray, "steps n"], title: str) -> Figure:
-    """What an environment showed in the course of an episode, a curve for each number."""
+    """The observations of an episode, one curve per component."""
     figure = canvas(9.0, 5.2)
     axes = figure.subplots()
     numbers = min(observations.shape[1], len(PALETTE))
@@ -219,6 +220,6 @@ def observation_curves(observations: Float[np.ndarray, "steps n"], title: str) -
     return figure
 
 
-def spread(length: int, number: int) -> list[int]:
-    """So many places of a sequence, from the first to the last."""
+def evenly_spaced(length: int, number: int) -> list[int]:
+    """`number` indices of a sequence, from the first to the last."""
     return sorted({int(i) for i in np.linspace(0, length - 1, number).round()})

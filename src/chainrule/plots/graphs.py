@@ -1,4 +1,4 @@
-"""Pictures of graphs: nodes by class, what a network makes of them, whom a node listens to."""
+"""Graphs: node classes, node embeddings, attention along edges."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -13,35 +13,26 @@ from numpy.typing import ArrayLike
 
 from chainrule.errors import InputError
 from chainrule.plots.checks import array, labels, same_lengths
-from chainrule.plots.style import (
-    FAINT,
-    INK,
-    PALETTE,
-    QUIET,
-    canvas,
-    color,
-    drawn,
-    legend_below,
-    marker,
-    shortened,
-)
+from chainrule.plots.palette import FAINT, INK, QUIET, RED
+from chainrule.plots.style import canvas, color, legend_below, marker, shortened, styled
 
-MOST_NODES = 300  # beyond it a drawing is a tangle; a part of the graph is shown
-MOST_NAMED = 40
-MOST_POINTS = 500  # of an embedding; t-SNE takes seconds for a thousand
+MAX_NODES = 300  # of a larger graph a part is drawn
+MAX_NAMED = 40  # nodes with names
+MAX_POINTS = 500  # of an embedding; t-SNE takes seconds for a thousand
 PERPLEXITY = 30.0
+EDGES = "#B6BCC6"
 
 
-class Part(NamedTuple):
-    """Some nodes of a graph, their places in the plane, and the edges among them."""
+class Layout(NamedTuple):
+    """Some nodes of a graph, their positions in the plane, and the edges among them."""
 
     nodes: Int[np.ndarray, " shown"]
     places: Float[np.ndarray, "shown 2"]
     edges: Int[np.ndarray, "edges 2"]
 
 
-@drawn
-def colored_graph(
+@styled
+def node_predictions(
     edges: ArrayLike,
     truth: ArrayLike,
     predicted: ArrayLike,
@@ -49,16 +40,21 @@ def colored_graph(
     known: ArrayLike = (),
     names: Sequence[str] = (),
 ) -> Figure:
-    """The graph colored by truth and by prediction, side by side; mistakes have a red ring.
+    """The graph colored by true and by predicted class; mistakes have a red ring.
 
-    edges: (edges, 2) pairs of node numbers. Of a large graph a part is drawn: the nodes nearest to
-    the one with most neighbors. known: nodes whose label was given, drawn large.
+    Of a large graph only the nodes nearest to the one with the most neighbors are drawn.
+
+    edges: (edges, 2) pairs of node indices.
+    truth, predicted: the class of every node.
+    classes: the class names.
+    known: the labeled training nodes, drawn larger.
+    names: the names of the nodes, written into small graphs.
     """
     y, f = labels("truth", truth, classes), labels("predicted", predicted, classes)
     same_lengths(truth=y, predicted=f)
-    part = laid_out(array("edges", edges, "E", 2), len(y))
-    wrong = y[part.nodes] != f[part.nodes]
-    given = np.isin(part.nodes, np.asarray(known, dtype=int))
+    layout = graph_layout(array("edges", edges, "E", 2), len(y))
+    wrong = y[layout.nodes] != f[layout.nodes]
+    given = np.isin(layout.nodes, np.asarray(known, dtype=int))
     figure = canvas(14.0, 7.5)
     for axes, shown, title in zip(
         figure.subplots(1, 2),
@@ -66,30 +62,34 @@ def colored_graph(
         ("truth", f"prediction: {int(wrong.sum())} of {len(wrong)} wrong"),
         strict=True,
     ):
-        _draw(axes, part, shown[part.nodes], classes, given)
+        _draw(axes, layout, shown[layout.nodes], classes, given)
         axes.set_title(title)
         if shown is f and wrong.any():
-            ring = part.places[wrong]
-            size = 4 * _size(part)
-            axes.scatter(*ring.T, s=size, facecolors="none", edgecolors=PALETTE[5], lw=1.8)
-        if len(names) and len(part.nodes) <= MOST_NAMED:
-            for node, place in zip(part.nodes, part.places, strict=True):
+            ring = layout.places[wrong]
+            size = 4 * _size(layout)
+            axes.scatter(*ring.T, s=size, facecolors="none", edgecolors=RED, lw=1.8)
+        if len(names) and len(layout.nodes) <= MAX_NAMED:
+            for node, place in zip(layout.nodes, layout.places, strict=True):
                 axes.text(*place, names[node], ha="center", va="center", size=8, color="white")
-    if len(part.nodes) < len(y):
+    if len(layout.nodes) < len(y):
         figure.suptitle(
-            f"{len(part.nodes)} of {len(y)} nodes", x=0.01, ha="left", color=QUIET, size=13
+            f"{len(layout.nodes)} of {len(y)} nodes shown", x=0.01, ha="left", color=QUIET, size=13
         )
     _legend(figure, classes, known=bool(given.any()))
     return figure
 
 
-@drawn
+@styled
 def embeddings(
     points: ArrayLike, truth: ArrayLike, classes: Sequence[str], title: str = ""
 ) -> Figure:
-    """Vectors of many components in the plane, by their principal axes and by t-SNE.
+    """Node embeddings in the plane, by PCA and by t-SNE.
 
-    Of very many vectors every second, third … is shown.
+    Of many embeddings only every second, third, … is shown.
+
+    points: (nodes, components).
+    truth: the class of each node.
+    classes: the class names.
     """
     from sklearn.decomposition import PCA
     from sklearn.manifold import TSNE
@@ -97,16 +97,18 @@ def embeddings(
     vectors, y = array("points", points, "N", "d").astype(float), labels("truth", truth, classes)
     same_lengths(points=vectors, truth=y)
     if len(vectors) < 4 or vectors.shape[1] < 2:
-        raise InputError(f"expected 4 points or more of 2 components or more, got {vectors.shape}")
-    step = -(-len(vectors) // MOST_POINTS)
+        raise InputError(
+            f"expected at least 4 points of at least 2 components, got {vectors.shape}"
+        )
+    step = -(-len(vectors) // MAX_POINTS)
     vectors, y = vectors[::step], y[::step]
     axes_of = PCA(2, random_state=0).fit(vectors)
     share = 100 * axes_of.explained_variance_ratio_.sum()
     near = min(PERPLEXITY, (len(vectors) - 1) / 3)
     neighbors = TSNE(2, perplexity=near, init="pca", max_iter=500, random_state=0, n_jobs=1)
     views = {
-        f"principal axes, {share:.0f} % of the variance": axes_of.transform(vectors),
-        "t-SNE: neighbors stay neighbors": neighbors.fit_transform(vectors),
+        f"PCA, {share:.0f} % of the variance": axes_of.transform(vectors),
+        "t-SNE": neighbors.fit_transform(vectors),
     }
     figure = canvas(14.0, 7.5)
     for axes, (name, places) in zip(figure.subplots(1, 2), views.items(), strict=True):
@@ -122,18 +124,21 @@ def embeddings(
     return figure
 
 
-@drawn
-def attention_on_edges(
+@styled
+def edge_attention(
     edges: ArrayLike,
     weights: ArrayLike,
     truth: ArrayLike,
     classes: Sequence[str],
     center: int,
 ) -> Figure:
-    """Whom one node listens to: the wider an edge, the more of its neighbor it takes in.
+    """The attention weights of one node over its neighbors; a wider edge is a larger weight.
 
-    edges: (edges, 2) pairs (listener, neighbor), a node among its own neighbors; weights: one for
-    each, which sum to 1 for each listener.
+    edges: (edges, 2) pairs (node, neighbor), self-loops included.
+    weights: the attention weight of each edge; they sum to 1 for each node.
+    truth: the class of every node.
+    classes: the class names.
+    center: the node.
     """
     pairs, q = array("edges", edges, "E", 2), array("weights", weights, "E").astype(float)
     y = labels("truth", truth, classes)
@@ -161,47 +166,50 @@ def attention_on_edges(
         )
     for place, value in zip(places, share, strict=True):
         across, up = 1.18 * place if place.any() else (0.0, -0.12)
-        axes.text(across, up, f"{100 * value:.1f} %", ha="center", va="center", size=11)
+        written = axes.text(across, up, f"{100 * value:.1f} %", ha="center", va="center", size=11)
+        written.set_bbox({"fc": "white", "ec": "none", "alpha": 0.8, "pad": 1})
     axes.set(xlim=(-1.3, 1.3), ylim=(-1.3, 1.3), xticks=[], yticks=[])
     axes.spines[:].set_visible(False)
     (kind,) = shortened([classes[y[center]]], 30)
-    axes.set_title(f"whom node {center} ({kind}) listens to; even shares: {100 / len(near):.1f} %")
+    axes.set_title(f"attention of node {center} ({kind}); uniform would be {100 / len(near):.1f} %")
     _legend(figure, classes)
     return figure
 
 
-def laid_out(edges: Int[np.ndarray, "edges 2"], nodes: int) -> Part:
-    """The graph, or the part around its node of most neighbors, pulled together by its edges."""
+def graph_layout(edges: Int[np.ndarray, "edges 2"], nodes: int) -> Layout:
+    """A spring layout of the graph, or of the part around the node with the most neighbors."""
     graph = networkx.Graph()
     graph.add_nodes_from(range(nodes))
     graph.add_edges_from(edges.tolist())
     graph.remove_edges_from(list(networkx.selfloop_edges(graph)))
-    if nodes > MOST_NODES:
+    if nodes > MAX_NODES:
         middle = max(graph.degree, key=lambda pair: (pair[1], -pair[0]))[0]
         reached = networkx.single_source_shortest_path_length(graph, middle)
-        near = sorted(reached, key=lambda node: (reached[node], node))[:MOST_NODES]
+        near = sorted(reached, key=lambda node: (reached[node], node))[:MAX_NODES]
         graph = networkx.Graph(graph.subgraph(near))
     chosen = np.array(sorted(graph), dtype=int)
     steps = networkx.spring_layout(graph, seed=0, iterations=100, k=2.2 / np.sqrt(len(chosen)))
     places = np.array([steps[node] for node in chosen.tolist()])
     number = {node: place for place, node in enumerate(chosen.tolist())}
     kept = [(number[n], number[m]) for n, m in graph.edges]
-    return Part(chosen, places, np.array(kept, dtype=int).reshape(-1, 2))
+    return Layout(chosen, places, np.array(kept, dtype=int).reshape(-1, 2))
 
 
-def _draw(axes: Axes, part: Part, y: np.ndarray, classes: Sequence[str], given: np.ndarray) -> None:
-    ends = part.places[part.edges]
-    tone = QUIET if len(part.nodes) <= MOST_NAMED else "#B6BCC6"
+def _draw(
+    axes: Axes, layout: Layout, y: np.ndarray, classes: Sequence[str], given: np.ndarray
+) -> None:
+    ends = layout.places[layout.edges]
+    tone = QUIET if len(layout.nodes) <= MAX_NAMED else EDGES
     axes.add_collection(LineCollection(list(ends), linewidths=0.7, colors=tone, zorder=1))
-    size = _size(part)
+    size = _size(layout)
     for k in range(len(classes)):
         for large in (False, True):
             of = (y == k) & (given == large)
             edge = INK if large else "white"
             s = size * (2.2 if large else 1)
             axes.scatter(
-                part.places[of, 0],
-                part.places[of, 1],
+                layout.places[of, 0],
+                layout.places[of, 1],
                 s=s,
                 color=color(k),
                 marker=marker(k),
@@ -213,8 +221,8 @@ def _draw(axes: Axes, part: Part, y: np.ndarray, classes: Sequence[str], given: 
     axes.spines[:].set_visible(False)
 
 
-def _size(part: Part) -> float:
-    return float(np.clip(12_000 / len(part.nodes), 28, 320))
+def _size(layout: Layout) -> float:
+    return float(np.clip(12_000 / len(layout.nodes), 28, 320))
 
 
 def _legend(figure: Figure, classes: Sequence[str], known: bool = False) -> None:
@@ -222,5 +230,7 @@ def _legend(figure: Figure, classes: Sequence[str], known: bool = False) -> None
     for k, name in enumerate(shortened(classes, 24)):
         axes.scatter([], [], s=60, color=color(k), marker=marker(k), label=name)
     if known:
-        axes.scatter([], [], s=110, color=FAINT, edgecolors=INK, lw=1.6, label="label was given")
+        axes.scatter(
+            [], [], s=110, color=FAINT, edgecolors=INK, lw=1.6, label="labeled in training"
+        )
     legend_below(figure)

@@ -1,4 +1,4 @@
-"""Pictures of pictures: grids, the worst mistakes, recalled patterns."""
+"""Images: grids, the worst mistakes, recalled patterns."""
 
 from collections.abc import Sequence
 from math import ceil
@@ -11,18 +11,25 @@ from numpy.typing import ArrayLike
 
 from chainrule.errors import InputError
 from chainrule.plots.checks import array, labels, same_lengths
-from chainrule.plots.style import FAINT, QUIET, canvas, drawn, shortened
+from chainrule.plots.palette import FAINT, QUIET
+from chainrule.plots.style import canvas, shortened, styled
 
-MOST_MISTAKES = 24
-MOST_PATTERNS = 10
+MAX_MISTAKES = 24
+MAX_PATTERNS = 10
 
 
-@drawn
+@styled
 def image_grid(
     images: ArrayLike, captions: Sequence[str], columns: int = 8, colors: str = "gray"
 ) -> Figure:
-    """Images (N, H, W) or (N, H, W, 3) side by side, each with a few words beneath."""
-    images = _pictures(images)
+    """Images side by side, each with a caption below.
+
+    images: (N, H, W) or (N, H, W, 3).
+    captions: one per image.
+    columns: images per row.
+    colors: the color map of gray images.
+    """
+    images = _images(images)
     same_lengths(images=images, captions=captions)
     columns = max(1, min(columns, len(images)))
     rows = max(1, ceil(len(images) / columns))
@@ -36,7 +43,7 @@ def image_grid(
     return figure
 
 
-@drawn
+@styled
 def worst_mistakes(
     images: ArrayLike,
     truth: ArrayLike,
@@ -44,16 +51,19 @@ def worst_mistakes(
     confidence: ArrayLike,
     classes: Sequence[str],
 ) -> Figure:
-    """The 24 mistakes the model was surest of, as "truth → prediction, confidence".
+    """The 24 most confident mistakes, captioned "truth → prediction, confidence".
 
-    May be given all examples of a test set: those that are right are left out.
+    images: (N, H, W) or (N, H, W, 3), correct ones included.
+    truth, predicted: the classes of each image.
+    confidence: the probability of the predicted class.
+    classes: the class names.
     """
-    images = _pictures(images)
+    images = _images(images)
     truth, predicted = labels("truth", truth, classes), labels("predicted", predicted, classes)
     confidence = array("confidence", confidence, "N")
     same_lengths(images=images, truth=truth, predicted=predicted, confidence=confidence)
     wrong = np.flatnonzero(truth != predicted)
-    worst = wrong[np.argsort(-confidence[wrong], kind="stable")][:MOST_MISTAKES]
+    worst = wrong[np.argsort(-confidence[wrong], kind="stable")][:MAX_MISTAKES]
     if not len(worst):
         return _note(f"no mistakes among {len(truth)} examples")
     names = shortened(classes, longest=14)
@@ -66,18 +76,23 @@ def worst_mistakes(
     figure = image_grid(images[worst], captions, columns=8 if narrow else 6)
     if not narrow:
         figure.set_size_inches(max(5.0, 2.1 * min(6, len(worst))), figure.get_figheight() * 1.4)
-    figure.suptitle(f"mistakes: {len(wrong)} of {len(truth)}, the surest first", fontsize=15)
+    figure.suptitle(
+        f"{len(wrong)} of {len(truth)} wrong, the most confident mistakes first", fontsize=15
+    )
     return figure
 
 
-@drawn
+@styled
 def recalled_patterns(
     stored: ArrayLike, probes: ArrayLike, recalled: ArrayLike, shape: tuple[int, int]
 ) -> Figure:
-    """Three rows: what was stored, the spoilt cue, what the memory made of it.
+    """Three rows: the stored patterns, the noisy cues, the recalled patterns; the first ten.
 
-    Beneath cue and recall stands the overlap with the stored pattern, x·y / (|x| |y|), which for
-    states of ±1 is 1/n Σ x_i y_i. Shows the first ten patterns.
+    Below cue and recall is the overlap with the stored pattern, x·y / (|x| |y|), which for states
+    of ±1 is 1/n Σ x_i y_i.
+
+    stored, probes, recalled: (patterns, units).
+    shape: height and width of a pattern as an image.
     """
     units = shape[0] * shape[1]
     rows = [
@@ -85,7 +100,7 @@ def recalled_patterns(
         for name, value in (("stored", stored), ("probes", probes), ("recalled", recalled))
     ]
     same_lengths(stored=rows[0], probes=rows[1], recalled=rows[2])
-    rows = [row[:MOST_PATTERNS] for row in rows]
+    rows = [row[:MAX_PATTERNS] for row in rows]
     patterns = len(rows[0])
     overlaps = [f"{value:.2f}" for row in rows[1:] for value in overlap(rows[0], row)]
     images = np.concatenate(rows).reshape(-1, *shape)
@@ -93,7 +108,7 @@ def recalled_patterns(
     figure.set_figwidth(1.0 + figure.get_figwidth())
     for axes, name in zip(figure.axes[::patterns], ("stored", "cue", "recalled"), strict=True):
         axes.set_ylabel(name, fontsize=14, rotation=0, ha="right", va="center", labelpad=8)
-    figure.suptitle("overlap before and after recall", fontsize=15)
+    figure.suptitle("overlap with the stored pattern before and after recall", fontsize=15)
     return figure
 
 
@@ -105,7 +120,7 @@ def overlap(
     return (x * y).sum(1) / np.where(lengths == 0, 1, lengths)
 
 
-def _pictures(images: ArrayLike) -> Shaped[np.ndarray, "n h w *color"]:
+def _images(images: ArrayLike) -> Shaped[np.ndarray, "n h w *color"]:
     found = np.asarray(images)
     if not (found.ndim == 3 or (found.ndim == 4 and found.shape[3] == 3)):
         raise InputError(
@@ -115,7 +130,7 @@ def _pictures(images: ArrayLike) -> Shaped[np.ndarray, "n h w *color"]:
 
 
 def _tile(axes: Axes, image: Shaped[np.ndarray, "h w *color"], colors: str) -> None:
-    """One image in a thin frame; colors outside [0, 1] are stretched back into it."""
+    """One image in a thin frame; colors outside [0, 1] are rescaled."""
     if image.ndim == 3 and image.dtype != np.uint8:
         low, high = min(0.0, float(image.min())), max(1.0, float(image.max()))
         image = (image - low) / (high - low)
@@ -128,7 +143,7 @@ def _tile(axes: Axes, image: Shaped[np.ndarray, "h w *color"], colors: str) -> N
 
 
 def _note(text: str) -> Figure:
-    """A figure that only says something."""
+    """A figure with nothing but a text."""
     figure = canvas(6.0, 2.0)
     figure.text(0.5, 0.5, text, ha="center", va="center", fontsize=16, color=QUIET)
     return figure

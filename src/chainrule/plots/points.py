@@ -1,6 +1,6 @@
-"""Clouds of points: what was found in them, which points decide, and the part of every point.
+"""Point clouds: predicted classes, critical points, segmentation into parts.
 
-Clouds of three dimensions are seen from the side and a little from above; nearer points are darker.
+Clouds of three dimensions are projected from the side and slightly above; near points are darker.
 """
 
 from collections.abc import Sequence
@@ -15,25 +15,29 @@ from numpy.typing import ArrayLike
 
 from chainrule.errors import InputError
 from chainrule.plots.checks import array, labels, same_lengths
-from chainrule.plots.style import FAINT, INK, PALETTE, canvas, drawn, shortened, tint
+from chainrule.plots.palette import BLUE, EXTENDED_PALETTE, FAINT, INK, ORANGE, RED
+from chainrule.plots.style import canvas, shortened, styled, tint
 
-MOST_CLOUDS = 16
-MOST_COLUMNS = 6
+MAX_CLOUDS = 16
+MAX_COLUMNS = 6
 AZIMUTH, ELEVATION = np.radians(-60), np.radians(22)
-COLORS = (*PALETTE, "#D65FA8", "#B8A300", "#7B4FB5", "#00B3A4")
-WRONG = PALETTE[5]
 
 
-@drawn
-def answered_clouds(
+@styled
+def cloud_predictions(
     clouds: ArrayLike,
     truth: ArrayLike,
     predicted: ArrayLike,
     classes: Sequence[str],
     title: str = "",
 ) -> Figure:
-    """The first 16 clouds (N, P, 2 or 3), each with its class, a mistake as truth → prediction."""
-    shown = _clouds(clouds)[:MOST_CLOUDS]
+    """The first 16 clouds with their class; a mistake is captioned truth → prediction.
+
+    clouds: (N, P, 2 or 3), or (N, P, 6) with normals, which are not drawn.
+    truth, predicted: the class of each cloud.
+    classes: the class names.
+    """
+    shown = _clouds(clouds)[:MAX_CLOUDS]
     y = labels("truth", truth, classes)
     found = labels("predicted", predicted, classes)
     same_lengths(clouds=np.asarray(clouds), truth=y, predicted=found)
@@ -48,15 +52,20 @@ def answered_clouds(
         _scatter(axes, cloud, [_shade(depth) for depth in _depths(cloud)])
         line = "\n" if len(names[t] + names[p]) > 10 else " "
         caption = names[t] if t == p else f"{names[t]} →{line}{names[p]}"
-        axes.set_xlabel(caption, fontsize=12, color=INK if t == p else WRONG)
-    figure.suptitle(title or "the true class; in red a mistake: → what was answered")
+        axes.set_xlabel(caption, fontsize=12, color=INK if t == p else RED)
+    figure.suptitle(title or "true class; mistakes in red: true → predicted")
     return figure
 
 
-@drawn
-def critical_clouds(clouds: ArrayLike, critical: ArrayLike, captions: Sequence[str]) -> Figure:
-    """Clouds (N, P, 2 or 3) above those of their points that decide, (N, P) of True and False."""
-    shown, decides = _clouds(clouds)[:MOST_COLUMNS], np.asarray(critical)[:MOST_COLUMNS]
+@styled
+def critical_points(clouds: ArrayLike, critical: ArrayLike, captions: Sequence[str]) -> Figure:
+    """Clouds above their critical points, which alone determine the prediction.
+
+    clouds: (N, P, 2 or 3).
+    critical: (N, P), True for critical points.
+    captions: one per cloud.
+    """
+    shown, decides = _clouds(clouds)[:MAX_COLUMNS], np.asarray(critical)[:MAX_COLUMNS]
     if decides.shape != shown.shape[:2] or decides.dtype != bool:
         raise InputError(
             f"expected critical as True or False for each point, {shown.shape[:2]}, "
@@ -69,22 +78,27 @@ def critical_clouds(clouds: ArrayLike, critical: ArrayLike, captions: Sequence[s
     for column, (cloud, kept, caption) in enumerate(zip(shown, decides, captions, strict=True)):
         window = _window(cloud)
         _scatter(grid[0, column], cloud, [_shade(depth) for depth in _depths(cloud)], window)
-        _scatter(grid[1, column], cloud[kept], [PALETTE[1]] * int(kept.sum()), window)
+        _scatter(grid[1, column], cloud[kept], [ORANGE] * int(kept.sum()), window)
         grid[0, column].set_title(caption, fontsize=12, loc="center", pad=4)
         places = len(np.unique(cloud[kept], axis=0)), len(np.unique(cloud, axis=0))
         grid[1, column].set_xlabel("{} of {}".format(*places), fontsize=12)
     for axes, name in zip(grid[:, 0], ("all points", "critical"), strict=True):
         axes.set_ylabel(name, fontsize=13, rotation=0, ha="right", va="center", labelpad=8)
-    figure.suptitle("without all other points the answer would be the same")
+    figure.suptitle("critical points: they alone give the same prediction")
     return figure
 
 
-@drawn
+@styled
 def segmented_clouds(
     clouds: ArrayLike, truth: ArrayLike, predicted: ArrayLike, classes: Sequence[str]
 ) -> Figure:
-    """Clouds (N, P, 2 or 3) colored by the true part of each point, and by the predicted one."""
-    shown = _clouds(clouds)[:MOST_COLUMNS]
+    """Clouds colored by the true and by the predicted part of each point.
+
+    clouds: (N, P, 2 or 3).
+    truth, predicted: (N, P), the part of each point.
+    classes: the names of the parts.
+    """
+    shown = _clouds(clouds)[:MAX_COLUMNS]
     y, found = (
         _parts(n, v, shown, classes) for n, v in (("truth", truth), ("predicted", predicted))
     )
@@ -98,27 +112,32 @@ def segmented_clouds(
     for axes, name in zip(grid[:, 0], ("truth", "predicted"), strict=True):
         axes.set_ylabel(name, fontsize=13, rotation=0, ha="right", va="center", labelpad=8)
     _legend(figure, np.union1d(y, found), classes)
-    figure.suptitle("a part for every point; beneath, the share of right ones")
+    figure.suptitle("part of every point; below: point accuracy")
     return figure
 
 
-@drawn
+@styled
 def segmented_cloud(cloud: ArrayLike, predicted: ArrayLike, classes: Sequence[str]) -> Figure:
-    """One cloud (P, 2 or 3) as it was read, and colored by the part of every point."""
+    """One cloud, plain and colored by the predicted part of every point.
+
+    cloud: (P, 2 or 3).
+    predicted: (P,), the part of each point.
+    classes: the names of the parts.
+    """
     read = _clouds(np.asarray(cloud)[None])
     found = _parts("predicted", np.asarray(predicted)[None], read, classes)[0]
     figure = canvas(9.0, 5.6)
     left, right = figure.subplots(1, 2)
     _scatter(left, read[0], [_shade(depth) for depth in _depths(read[0])])
     _scatter(right, read[0], [_color(int(k)) for k in found])
-    left.set_title("as it was read")
-    right.set_title("what was found")
+    left.set_title("input")
+    right.set_title("predicted parts")
     _legend(figure, np.unique(found), classes)
     return figure
 
 
-def seen(cloud: Float[np.ndarray, "p d"]) -> tuple[np.ndarray, np.ndarray]:
-    """(right, up) of every point as it is seen, and how near it is; points of the plane as is."""
+def project(cloud: Float[np.ndarray, "p d"]) -> tuple[np.ndarray, np.ndarray]:
+    """(right, up) of every point on the screen, and its nearness; plane points stay as they are."""
     if cloud.shape[1] == 2:
         return cloud, np.zeros(len(cloud))
     x, y, z = cloud.T
@@ -130,22 +149,22 @@ def seen(cloud: Float[np.ndarray, "p d"]) -> tuple[np.ndarray, np.ndarray]:
 
 def _depths(cloud: Float[np.ndarray, "p d"]) -> Float[np.ndarray, " p"]:
     """From 0 for the farthest point to 1 for the nearest."""
-    near = seen(cloud)[1]
+    near = project(cloud)[1]
     span = np.ptp(near) if len(near) else 0.0
     return (near - near.min()) / span if span > 0 else np.ones(len(near))
 
 
 def _shade(depth: float) -> tuple[float, float, float]:
-    return tint(PALETTE[0], 0.25 + 0.75 * float(depth))
+    return tint(BLUE, 0.25 + 0.75 * float(depth))
 
 
 def _color(number: int) -> str:
-    return COLORS[number % len(COLORS)]
+    return EXTENDED_PALETTE[number % len(EXTENDED_PALETTE)]
 
 
 def _window(cloud: Float[np.ndarray, "p d"]) -> Float[np.ndarray, "2 2"]:
-    """The square about a cloud as it is seen: the least and the largest (right, up)."""
-    flat = seen(cloud)[0]
+    """The square around a projected cloud: the smallest and the largest (right, up)."""
+    flat = project(cloud)[0]
     low, high = flat.min(0), flat.max(0)
     reach = 0.55 * max(float((high - low).max()), 1e-9)
     return np.stack([(low + high) / 2 - reach, (low + high) / 2 + reach])
@@ -157,8 +176,8 @@ def _scatter(
     colors: Sequence[object],
     window: Float[np.ndarray, "2 2"] | None = None,
 ) -> None:
-    """The points in a thin frame, the nearest on top."""
-    flat, near = seen(cloud)
+    """Points in a thin frame, the nearest on top."""
+    flat, near = project(cloud)
     order = np.argsort(near, kind="stable")
     size = 14 if cloud.shape[1] == 2 else 5
     right, up = flat[order].T
@@ -172,7 +191,7 @@ def _scatter(
 
 
 def _clouds(value: ArrayLike) -> Float[np.ndarray, "n p d"]:
-    """Places of the points; what a point has beside its place is left out."""
+    """The coordinates of the points, without normals."""
     found = np.asarray(value, dtype=float)
     if found.ndim != 3 or not found.size or found.shape[2] not in (2, 3, 6):
         raise InputError(
@@ -189,7 +208,7 @@ def _parts(
 
 
 def _legend(figure: Figure, present: Int[np.ndarray, " k"], classes: Sequence[str]) -> None:
-    """The color of every part that occurs, beneath everything."""
+    """A legend of the parts that occur."""
     names = shortened(classes)
     dots = [
         Line2D([], [], marker="o", linestyle="", color=_color(int(k)), label=names[int(k)])

@@ -1,4 +1,4 @@
-"""A class for every pixel, laid over the picture it belongs to."""
+"""Semantic segmentation: the class of every pixel as a colored overlay."""
 
 from collections.abc import Sequence
 
@@ -12,22 +12,26 @@ from numpy.typing import ArrayLike
 
 from chainrule.errors import InputError
 from chainrule.plots.checks import array, labels
-from chainrule.plots.style import FAINT, PALETTE, canvas, drawn, shortened
+from chainrule.plots.palette import EXTENDED_PALETTE, FAINT
+from chainrule.plots.style import canvas, shortened, styled
 
-STRENGTH = 0.85  # of a class's color over the picture
-MOST_SCENES = 8
-COLORS = (*PALETTE, "#D65FA8", "#B8A300", "#7B4FB5", "#00B3A4")
+STRENGTH = 0.85  # of a class color over the image
+MAX_IMAGES = 8
 
 
-@drawn
-def segmented_scenes(
+@styled
+def segmentation_maps(
     images: ArrayLike, truth: ArrayLike, predicted: ArrayLike, classes: Sequence[str]
 ) -> Figure:
-    """Three rows: gray images (N, H, W), their true classes, the predicted ones; the first eight.
+    """Three rows: the first eight images, their true and their predicted classes.
 
-    Class 0 is the ground and stays gray. Beneath each prediction stands its share of right pixels.
+    Class 0 is the background and stays gray. Below each prediction is its pixel accuracy.
+
+    images: (N, H, W), gray.
+    truth, predicted: (N, H, W), the class of each pixel.
+    classes: the class names.
     """
-    shown = array("images", images, "N", "H", "W")[:MOST_SCENES]
+    shown = array("images", images, "N", "H", "W")[:MAX_IMAGES]
     maps = [
         _map(name, value, shown, classes)
         for name, value in (("truth", truth), ("predicted", predicted))
@@ -43,21 +47,26 @@ def segmented_scenes(
     for axes, name in zip(grid[:, 0], ("image", "truth", "predicted"), strict=True):
         axes.set_ylabel(name, fontsize=14, rotation=0, ha="right", va="center", labelpad=8)
     _legend(figure, np.union1d(*maps), classes)
-    figure.suptitle("a class for every pixel; beneath, the share of right ones", fontsize=15)
+    figure.suptitle("class of every pixel; below: pixel accuracy", fontsize=15)
     return figure
 
 
-@drawn
-def overlay(image: ArrayLike, predicted: ArrayLike, classes: Sequence[str]) -> Figure:
-    """One gray image (H, W) as it was read, and with the class of every pixel (H, W)."""
+@styled
+def segmentation_overlay(image: ArrayLike, predicted: ArrayLike, classes: Sequence[str]) -> Figure:
+    """One image, plain and with the predicted class of every pixel.
+
+    image: (H, W), gray.
+    predicted: (H, W), the class of each pixel.
+    classes: the class names.
+    """
     read = array("image", image, "H", "W")
     found = _map("predicted", np.asarray(predicted)[None], read[None], classes)[0]
     figure = canvas(9.0, 5.6)
     left, right = figure.subplots(1, 2)
     _show(left, np.repeat(read[..., None], 3, axis=2))
     _show(right, colored(read, found))
-    left.set_title("as it was read")
-    right.set_title("what was found")
+    left.set_title("input")
+    right.set_title("predicted classes")
     _legend(figure, np.unique(found), classes)
     return figure
 
@@ -65,7 +74,7 @@ def overlay(image: ArrayLike, predicted: ArrayLike, classes: Sequence[str]) -> F
 def colored(
     image: Float[np.ndarray, "h w"], found: Int[np.ndarray, "h w"]
 ) -> Float[np.ndarray, "h w 3"]:
-    """The image with every pixel that is not ground in the color of its class."""
+    """The image with every pixel that is not background in the color of its class."""
     gray = np.repeat(image[..., None], 3, axis=2)
     colors = np.array([_color(k) for k in range(int(found.max()) + 1)])
     painted = (1 - STRENGTH) * gray + STRENGTH * colors[found]
@@ -73,13 +82,13 @@ def colored(
 
 
 def _color(number: int) -> tuple[float, float, float]:
-    return to_rgb(COLORS[(number - 1) % len(COLORS)])
+    return to_rgb(EXTENDED_PALETTE[(number - 1) % len(EXTENDED_PALETTE)])
 
 
 def _map(
     name: str, value: ArrayLike, images: np.ndarray, classes: Sequence[str]
 ) -> Int[np.ndarray, "n h w"]:
-    """Class numbers, one for each pixel of these images."""
+    """Class labels, one for each pixel of these images."""
     found = np.asarray(value)[: len(images)]
     if found.shape != images.shape:
         raise InputError(f"expected {name} of shape {images.shape}, got {found.shape}")
@@ -95,7 +104,7 @@ def _show(axes: Axes, image: Float[np.ndarray, "h w 3"]) -> None:
 
 
 def _legend(figure: Figure, present: Int[np.ndarray, " k"], classes: Sequence[str]) -> None:
-    """The color of every class that occurs, beneath everything."""
+    """A legend of the classes that occur."""
     names = shortened(classes)
     patches = [Patch(color=_color(int(k)), label=names[k]) for k in present if k > 0]
     if patches:

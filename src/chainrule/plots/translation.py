@@ -1,22 +1,23 @@
-"""Pictures of translation: which word looked at which, and how long sentences fare."""
+"""Machine translation: alignments by attention, BLEU by sentence length."""
 
 from collections.abc import Mapping, Sequence
 
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 
 from chainrule.errors import InputError
 from chainrule.plots.checks import array
-from chainrule.plots.style import PALETTE, canvas, color, drawn, legend_below, marker
-
-BLUES = LinearSegmentedColormap.from_list("weights", ["white", PALETTE[3], PALETTE[0]])
+from chainrule.plots.style import SEQUENTIAL_MAP, canvas, color, legend_below, marker, styled
 
 
-@drawn
+@styled
 def alignments(sentences: Sequence[tuple[Sequence[str], Sequence[str], ArrayLike]]) -> Figure:
-    """A panel for each (source words, written words, weights): how much a word looked at which."""
+    """The attention from each output word to the source words, one panel per sentence.
+
+    sentences: (source words, output words, weights) with weights (output, source).
+    """
     if not sentences:
         raise InputError("expected at least one sentence with its alignment")
     rows = (len(sentences) + 1) // 2
@@ -27,7 +28,7 @@ def alignments(sentences: Sequence[tuple[Sequence[str], Sequence[str], ArrayLike
         axes.remove()
     for axes, (source, written, weights) in zip(grid, sentences, strict=False):
         _alignment(axes, source, written, weights)
-    figure.suptitle("where the decoder looks: a row for each word it writes", fontsize=15)
+    figure.suptitle("attention of the decoder (row: output word, column: source word)", fontsize=15)
     return figure
 
 
@@ -35,7 +36,7 @@ def _alignment(
     axes: Axes, source: Sequence[str], written: Sequence[str], weights: ArrayLike
 ) -> None:
     a = array("weights", weights, len(written), len(source))
-    axes.imshow(a, cmap=BLUES, vmin=0, vmax=1, aspect="auto")
+    axes.imshow(a, cmap=SEQUENTIAL_MAP, vmin=0, vmax=1, aspect="auto")
     axes.set_xticks(range(len(source)), source, rotation=50, ha="left", rotation_mode="anchor")
     axes.set_yticks(range(len(written)), written)
     axes.xaxis.tick_top()
@@ -44,11 +45,14 @@ def _alignment(
     axes.spines[:].set_visible(False)
 
 
-@drawn
+@styled
 def bleu_by_length(
     models: Mapping[str, Sequence[tuple[float, float, int]]], title: str = ""
 ) -> Figure:
-    """A line for each model through (mean length, BLEU, number of sentences) of its groups."""
+    """BLEU by sentence length, one line per model.
+
+    models: (mean length, BLEU, number of sentences) of each group of sentences, by model.
+    """
     if not models or not all(models.values()):
         raise InputError("expected the BLEU of at least one group of sentences")
     figure = canvas(8.0, 5.5)
@@ -64,9 +68,10 @@ def bleu_by_length(
             ha="center",
             fontsize=11,
         )
-    axes.set(xlabel="words of the German sentence (beneath: how many sentences)", ylabel="BLEU")
+    axes.set(xlabel="words per source sentence (at the bottom: number of sentences)", ylabel="BLEU")
     axes.set_ylim(bottom=0)
-    axes.set_title(title or "BLEU by the length of the sentence")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.set_title(title or "BLEU by sentence length")
     if len(models) > 1:
         legend_below(figure)
     return figure

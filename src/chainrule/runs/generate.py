@@ -70,7 +70,11 @@ def generate(
 
 def default_prompt(vocabulary: Vocabulary) -> str:
     """A new line, or the first token of a vocabulary that has none."""
-    return "\n" if "\n" in vocabulary.token_to_id else vocabulary.tokens[len(vocabulary.special_tokens)]
+    return (
+        "\n"
+        if "\n" in vocabulary.token_to_id
+        else vocabulary.tokens[len(vocabulary.special_tokens)]
+    )
 
 
 def check_prompt(prompt: str, vocabulary: Vocabulary) -> None:

@@ -7,11 +7,12 @@ import torch
 from torch import Tensor, nn
 
 from chainrule.data.splits import Splits
+from chainrule.plots.boundaries import decision_boundary
 from chainrule.plots.features import feature_maps, filters, saliency
 from chainrule.plots.images import worst_mistakes
 from chainrule.plots.predictions import confusion_matrix, predicted_against_true, roc_curves
-from chainrule.plots.segmentation import MOST_SCENES, segmented_scenes
-from chainrule.plots.surfaces import decision_boundary, decision_surface
+from chainrule.plots.segmentation import MAX_IMAGES, segmentation_maps
+from chainrule.plots.surfaces import decision_surface
 from chainrule.runs.predictions import Predictions
 from chainrule.training import outputs
 
@@ -66,9 +67,9 @@ def plane(model: nn.Module, data: Splits, mistakes: np.ndarray) -> "dict[str, Fi
 def segmentation_pictures(predictions: Predictions) -> "dict[str, Figure]":
     """Test scenes with their true and predicted classes, and the feature maps of one."""
     model, data = predictions.model, predictions.data
-    x, y = data.test.x[:MOST_SCENES], data.test.y[:MOST_SCENES]
-    predicted = predictions.outputs("test")[:MOST_SCENES].argmax(1)
-    scenes = segmented_scenes(images(x), y.numpy(), predicted.numpy(), data.classes)
+    x, y = data.test.x[:MAX_IMAGES], data.test.y[:MAX_IMAGES]
+    predicted = predictions.outputs("test")[:MAX_IMAGES].argmax(1)
+    scenes = segmentation_maps(images(x), y.numpy(), predicted.numpy(), data.classes)
     return {"segmentation": scenes} | inside(model, x[:1])
 
 

@@ -120,7 +120,7 @@ def as_inputs(run: "Run", inputs: Any) -> Tensor:
 def overlays(run: "Run", paths: Sequence[Path]) -> "list[Figure]":
     """Each picture or cloud as it was read, beside the class of every pixel or point."""
     from chainrule.plots.points import segmented_cloud
-    from chainrule.plots.segmentation import overlay
+    from chainrule.plots.segmentation import segmentation_overlay
 
     drawn, classes = [], run.summary.classes
     for path in paths:
@@ -129,5 +129,5 @@ def overlays(run: "Run", paths: Sequence[Path]) -> "list[Figure]":
         if x.ndim == 3:
             drawn.append(segmented_cloud(x[0].numpy(), found[0].numpy(), classes))
         else:
-            drawn.append(overlay(x.mean(1)[0].numpy(), found[0].numpy(), classes))
+            drawn.append(segmentation_overlay(x.mean(1)[0].numpy(), found[0].numpy(), classes))
     return drawn

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from chainrule.data.splits import Encoder
 from chainrule.learning.augmentation import Augment
+from chainrule.learning.metrics import HIGHER_IS_BETTER, format_metric
 from chainrule.learning.tasks import (
     Task,
     decode_classes,
@@ -254,7 +255,7 @@ class BaseRecipe(ABC):
         shown = [{k: v for k, v in row.items() if k != "validation_accuracy"} for row in history]
         chosen = self.by_gradients() and self.settings.patience
         kept = None if chosen else int(history[-1]["epoch"])
-        return learning_curves(shown, kept=kept)
+        return learning_curves(shown, None, kept, HIGHER_IS_BETTER, format_metric)
 
 
 def one_step(metrics: Mapping[str, float], why: str) -> Progress:

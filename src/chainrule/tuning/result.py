@@ -160,27 +160,35 @@ def used(tuning: Tuning, trial: "FrozenTrial") -> Json:
 
 def draw(result: Json, tuning: Tuning, folder: Path) -> None:
     """The pictures that the number of trials allows."""
+    from chainrule.learning.metrics import format_metric
     from chainrule.plots.style import save
-    from chainrule.plots.tuning import importance_bars, search_history, slices
+    from chainrule.plots.tuning import (
+        hyperparameter_importance,
+        optimization_history,
+        slice_plot,
+    )
 
     found = [row for row in result["trials"] if math.isfinite(row["value"])]
     metric, matters = result["metric"], result["importance"]
+    rising = result["better"] == "greater"
     if len(found) > 1:
         values = [row["value"] for row in found]
         ended = [row["state"] == "complete" for row in found]
-        history = search_history(values, ended, metric, result["better"])
+        history = optimization_history(values, ended, metric, rising, format_metric)
         save(history, folder / "history.png")
     if matters:
-        title = f"What mattered for the {metric} of {result['recipe']}"
-        save(importance_bars(matters, title), folder / "importance.png")
+        title = f"hyperparameter importance for the {metric} of {result['recipe']}"
+        save(hyperparameter_importance(matters, title), folder / "importance.png")
         series: dict[str, Any] = {}
         logarithmic = {d.name for d in tuning.space if d.logarithmic}
         for name in list(matters)[:2]:
             series[name] = [written(row["settings"][name]) for row in found]
         values, errors = ([row[key] for row in found] for key in ("value", "standard_error"))
         ended = [row["state"] == "complete" for row in found]
-        figure = slices(series, values, errors, ended, metric, logarithmic, result["better"])
-        save(figure, folder / "slices.png")
+        slices = slice_plot(
+            series, values, errors, ended, metric, logarithmic, rising, format_metric
+        )
+        save(slices, folder / "slices.png")
 
 
 def written(value: Any) -> Any:

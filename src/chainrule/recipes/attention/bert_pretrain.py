@@ -238,14 +238,14 @@ class Recipe(BertSizes, BaseRecipe):
         ]
 
     def figures(self, predictions: Predictions) -> "dict[str, Figure]":
-        from chainrule.plots.attention import positional
+        from chainrule.plots.attention import positional_encoding
 
         model, data = predictions.model, predictions.data
         assert isinstance(model, BertPretraining)
         positions = model.bert.positions.weight.numpy(force=True)
         return {
             "attention": attention_figure(model.bert, wordpiece_of(data), [self.blanks(data)[0]]),
-            "positions": positional(positions, "learned positions"),
+            "positions": positional_encoding(positions, "learned positions"),
         }
 
 

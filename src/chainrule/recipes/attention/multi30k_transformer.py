@@ -60,7 +60,7 @@ class Recipe(TranslationRecipe):
 
     def figures(self, predictions: Predictions) -> "dict[str, Figure]":
         """Besides the usual one: what the last layer looks at, every head of one sentence."""
-        from chainrule.plots.attention import positional, text_attention
+        from chainrule.plots.attention import positional_encoding, text_attention
         from chainrule.plots.translation import alignments
 
         model, data = predictions.model, predictions.data
@@ -73,7 +73,7 @@ class Recipe(TranslationRecipe):
         seen = aligned(data, found, lambda *pair: heads(*pair).movedim(2, 0))
         drawn = super().figures(predictions)
         waves = sinusoidal(PLACES, self.hidden_size).numpy()
-        drawn["positions"] = positional(waves, "sinusoidal positions")
+        drawn["positions"] = positional_encoding(waves, "sinusoidal positions")
         if seen:
             last = [(german, english, A[:, -1].mean(1)) for german, english, A in seen]
             german, english, A = seen[0]

@@ -71,7 +71,7 @@ class Recipe(BaseRecipe):
         return [{"prediction": summary.classes[int(y > 0)]} for y in output.tolist()]
 
     def figures(self, predictions: Predictions) -> "dict[str, Figure]":
-        from chainrule.plots.surfaces import decision_boundary
+        from chainrule.plots.boundaries import decision_boundary
 
         model, data = predictions.model, predictions.data
         assert isinstance(model, Perceptron)

@@ -121,9 +121,9 @@ class DQNRecipe(DQNSettings, BaseRecipe):
         }
 
     def curves(self, history: Sequence[Record]) -> "Figure":
-        from chainrule.plots.environments import learning_band
+        from chainrule.plots.environments import return_curve
 
-        return learning_band(history, "return")
+        return return_curve(history, "return")
 
     def episode(self, predictions: Predictions) -> Episode:
         """A greedy episode of the first agent, from the start that is drawn."""

@@ -78,7 +78,7 @@ class GPTRecipe(BaseRecipe):
         return F.cross_entropy(logits, y[-len(windows) :], reduction="none")
 
     def figures(self, predictions: Predictions) -> "dict[str, Figure]":
-        from chainrule.plots.attention import positional, text_attention
+        from chainrule.plots.attention import positional_encoding, text_attention
 
         model = predictions.model
         x, text = lm.attention_text(predictions.data, min(SHOWN, self.context_length))
@@ -87,5 +87,5 @@ class GPTRecipe(BaseRecipe):
         return {
             "surprise": lm.surprise_figure(predictions, self.nats),
             "attention": text_attention(maps.numpy(), shown),
-            "positions": positional(lm.positions_of(model), "learned positions"),
+            "positions": positional_encoding(lm.positions_of(model), "learned positions"),
         }

@@ -72,14 +72,14 @@ def surprise_figure(
         predictions: of a language model.
         nats: (model, x, y) ↦ -log p of the last characters of y, each after those of x before it.
     """
-    from chainrule.plots.text import surprise
+    from chainrule.plots.text import surprisal
 
     data, model = predictions.data, predictions.model
     x, y = (t[: BEFORE + READ] for t in data.test)
     with torch.no_grad():
         found = nats(model.eval(), x, y)[-READ:]
     text = "".join(data.classes[number] for number in y[-len(found) :].tolist())
-    return surprise(text, (found / torch.tensor(2.0).log()).numpy())
+    return surprisal(text, (found / torch.tensor(2.0).log()).numpy())
 
 
 def attention_text(data: Splits, size: int) -> tuple[Tensor, list[str]]:

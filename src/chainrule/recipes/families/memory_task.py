@@ -19,7 +19,7 @@ from torch import nn
 
 from chainrule.data.splits import Splits
 from chainrule.errors import InputError
-from chainrule.learning.metrics import Metric
+from chainrule.learning.metrics import Metric, format_metric
 from chainrule.learning.tasks import Task
 from chainrule.models.recurrent.layers import cell_class, recurrent_network
 from chainrule.models.recurrent.recurrent import Recurrent
@@ -158,21 +158,23 @@ class MemoryTaskRecipe(BaseRecipe):
         }
 
     def figures(self, predictions: Predictions) -> "dict[str, Figure]":
-        from chainrule.plots.memory import by_length
+        from chainrule.plots.memory import metric_by_length
 
         found = self.tested(predictions)
         lines = {cell: [found[cell, length] for length in self.lengths] for cell in self.cells}
-        return {"by-length": by_length(self.lengths, lines, self.metric.name, self.chance)}
+        drawn = metric_by_length(self.lengths, lines, self.metric.name, self.chance, format_metric)
+        return {"by-length": drawn}
 
     def curves(self, history: Sequence[Record]) -> "Figure":
-        from chainrule.plots.memory import courses
+        from chainrule.plots.memory import learning_curves_by_length
 
         panels: dict[int, dict[str, list[float]]] = {}
         for record in history:
             cell, length = self.grid()[int(record["network"])]
             course = panels.setdefault(length, {}).setdefault(cell, [])
             course.append(float(record[f"validation_{self.metric.name}"]))
-        return courses(panels, self.metric.name, self.chance)
+        metric = self.metric.name
+        return learning_curves_by_length(panels, metric, self.chance, format_metric)
 
 
 def name(cell: str, length: int) -> str:

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from chainrule.data.graph_splits import GraphSplits
 from chainrule.nn.on_graph import OnGraph
-from chainrule.plots.graphs import attention_on_edges, colored_graph, embeddings
+from chainrule.plots.graphs import edge_attention, embeddings, node_predictions
 from chainrule.plots.predictions import confusion_matrix
 from chainrule.recipes.families.node_classification import predicted_classes
 from chainrule.runs.pictures import counts
@@ -42,7 +42,7 @@ def graph_picture(predicted: Tensor, data: GraphSplits) -> "Figure":
     truth = torch.where(data.labels < 0, predicted, data.labels)
     edges = data.graph.edge_index.T.numpy()
     known = data.train.x.numpy()
-    return colored_graph(edges, truth.numpy(), predicted.numpy(), data.classes, known)
+    return node_predictions(edges, truth.numpy(), predicted.numpy(), data.classes, known)
 
 
 def embedding(model: OnGraph, nodes: Tensor) -> Tensor | None:
@@ -65,4 +65,4 @@ def attention_picture(model: OnGraph, data: GraphSplits) -> "Figure":
     center = int(data.test.x[spread.argmax()])
     pairs = torch.stack([row, column], 1).numpy()
     truth = data.labels.clamp_min(0).numpy()
-    return attention_on_edges(pairs, q.numpy(), truth, data.classes, center)
+    return edge_attention(pairs, q.numpy(), truth, data.classes, center)

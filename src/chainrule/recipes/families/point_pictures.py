@@ -7,10 +7,10 @@ from torch import Tensor, nn
 
 from chainrule.data.splits import Splits
 from chainrule.plots.points import (
-    MOST_CLOUDS,
-    MOST_COLUMNS,
-    answered_clouds,
-    critical_clouds,
+    MAX_CLOUDS,
+    MAX_COLUMNS,
+    cloud_predictions,
+    critical_points,
     segmented_clouds,
 )
 from chainrule.plots.robustness import accuracy_by_missing
@@ -32,14 +32,14 @@ def classification_figures(predictions: Predictions) -> "dict[str, Figure]":
     found = predictions.outputs("test").argmax(1)
     firsts = one_of_each(y)
     wrong = (found != y).nonzero()[:, 0]
-    shown = torch.cat([firsts, wrong[~torch.isin(wrong, firsts)]])[:MOST_CLOUDS]
-    few = firsts[:MOST_COLUMNS]
+    shown = torch.cat([firsts, wrong[~torch.isin(wrong, firsts)]])[:MAX_CLOUDS]
+    few = firsts[:MAX_COLUMNS]
     names = [data.classes[int(k)] for k in y[few]]
     title = f"test: {len(wrong)} of {len(y)} wrong; in red, → what was answered"
     clouds, truth, answers = (t[shown].numpy() for t in (x, y, found))
     return {
-        "clouds": answered_clouds(clouds, truth, answers, data.classes, title),
-        "critical": critical_clouds(x[few].numpy(), critical(model, x[few]).numpy(), names),
+        "clouds": cloud_predictions(clouds, truth, answers, data.classes, title),
+        "critical": critical_points(x[few].numpy(), critical(model, x[few]).numpy(), names),
         "robustness": robustness(model, data),
     }
 
@@ -47,8 +47,8 @@ def classification_figures(predictions: Predictions) -> "dict[str, Figure]":
 def segmentation_figures(predictions: Predictions) -> "dict[str, Figure]":
     """Test clouds with the true and the predicted part of every point."""
     data = predictions.data
-    x, y = (t[:MOST_COLUMNS] for t in data.test)
-    found = predictions.outputs("test")[:MOST_COLUMNS].argmax(1)
+    x, y = (t[:MAX_COLUMNS] for t in data.test)
+    found = predictions.outputs("test")[:MAX_COLUMNS].argmax(1)
     drawn = segmented_clouds(x.numpy(), y.numpy(), found.numpy(), data.classes)
     return {"segmentation": drawn}
 

@@ -45,7 +45,11 @@ class ViTRecipe(BaseRecipe):
 
     def figures(self, predictions: Predictions) -> "dict[str, Figure]":
         """Besides the usual ones: attention rollout, the heads of [CLS], positions."""
-        from chainrule.plots.attention import image_attention, image_heads, positional
+        from chainrule.plots.attention import (
+            attention_heads,
+            attention_rollout,
+            positional_encoding,
+        )
         from chainrule.runs.pictures import images
 
         model, data = predictions.model, predictions.data
@@ -58,9 +62,11 @@ class ViTRecipe(BaseRecipe):
         heads = torch.stack([A[0, :, 0, 1:].unflatten(1, vit.grid) for A in maps])
         named = [data.classes[k] for k in data.test.y[rows].tolist()]
         return super().figures(predictions) | {
-            "rollout": image_attention(images(x), attended.numpy(), named),
-            "heads": image_heads(images(x)[0], heads.numpy()),
-            "positions": positional(vit.positions.weight.numpy(force=True), "[CLS], then patches"),
+            "rollout": attention_rollout(images(x), attended.numpy(), named),
+            "heads": attention_heads(images(x)[0], heads.numpy()),
+            "positions": positional_encoding(
+                vit.positions.weight.numpy(force=True), "[CLS], then patches"
+            ),
         }
 
 

@@ -50,14 +50,14 @@ class Recipe(NodeRecipe):
         return found | {"mistakes": float(round(found["error"] * size))}
 
     def figures(self, predictions: Predictions) -> "dict[str, Figure]":
-        from chainrule.plots.graphs import colored_graph
+        from chainrule.plots.graphs import node_predictions
 
         data, predicted = predictions.data, predicted_classes(predictions)
         edges, names = (
             data.graph.edge_index.T.numpy(),
             [str(m) for m in range(data.graph.num_nodes)],
         )
-        club = colored_graph(
+        club = node_predictions(
             edges, data.labels.numpy(), predicted.numpy(), data.classes, data.train.x.numpy(), names
         )
         return super().figures(predictions) | {"graph": club}

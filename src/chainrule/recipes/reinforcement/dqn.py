@@ -42,11 +42,11 @@ class Recipe(DQNRecipe):
 
     def figures(self, predictions: Predictions) -> "dict[str, Figure]":
         """Frames where the environment can draw itself, else what it showed."""
-        from chainrule.plots.environments import film_strip, observation_curves, spread
+        from chainrule.plots.environments import evenly_spaced, film_strip, observation_curves
 
         found = self.episode(predictions)
         title = f"a greedy episode of {self.env}, return {found.earned:g}"
-        shown = spread(len(found.observations), PICTURES)
+        shown = evenly_spaced(len(found.observations), PICTURES)
         pictures = frames(self.env, int(found.start["seeds"][0]), found.actions, shown)
         if pictures:
             return {"episode": film_strip(pictures, [f"step {t}" for t in shown], title)}

@@ -101,11 +101,11 @@ class Recipe(GridWorldRecipe):
         return {"values": drawn_world(predictions.data, Q, title)}
 
     def curves(self, history: Sequence[Record]) -> "Figure":
-        from chainrule.plots.environments import learning_band
+        from chainrule.plots.environments import return_curve
 
         world = self.world()
         best = optimum(world).amax(-1)[world.start].item()
-        return learning_band(history, "value", ("best possible", best))
+        return return_curve(history, "value", ("best possible", best))
 
 
 class QLearningTrainer(Trainer):
