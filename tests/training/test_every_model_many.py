@@ -42,8 +42,7 @@ def test_one_step_of_many_equals_one_step_alone_or_is_refused(entry: Entry) -> N
     together = [copy.deepcopy(model) for _ in settings]
     try:
         fit_many(together, (x, y), None, settings, task)
-    except NotBatchableError as refusal:
-        assert "many at once" in str(refusal) or "trained together" in str(refusal)
+    except NotBatchableError:
         return
     for member, own in zip(together, settings, strict=True):
         alone = copy.deepcopy(model)

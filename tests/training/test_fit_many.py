@@ -171,12 +171,12 @@ def test_a_batch_of_one_is_looked_for_in_the_folds(rows: int) -> None:
     x, y = torch.randn(rows, 6, dtype=torch.float64), torch.randint(0, 3, (rows,))
     folds = k_folds(rows, 2, seed=0)
     models = [network(k, norm="batch") for k in range(2)]
-    steps = iterate_many(models, (x, y), None, [Settings(epochs=1)] * 2, folds=folds)
+    options = {"settings": [Settings(epochs=1)] * 2, "folds": folds}
     if rows == 258:  # 129 in each fold, in batches of 128
         with pytest.raises(InputError, match="batch of one"):
-            last(steps)
+            iterate_many(models, (x, y), **options)
     else:
-        assert last(steps).record["validation_loss"] > 0
+        assert last(iterate_many(models, (x, y), **options)).record["validation_loss"] > 0
 
 
 def test_held_out_rows_go_through_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from chainrule.errors import InputError
+from chainrule.errors import NotBatchableError
 
 TERMS: ContextVar[list[Tensor] | None] = ContextVar("TERMS", default=None)
 
@@ -26,7 +26,7 @@ def add_to_loss(term: Float[Tensor, " batch"]) -> None:
     if terms is not None:
         terms.append(term)
     elif torch._C._functorch.is_batchedtensor(term):
-        raise InputError(
+        raise NotBatchableError(
             "a layer adds an auxiliary loss, which models trained many at once cannot collect; "
             "train the members one by one"
         )

@@ -17,7 +17,7 @@ from typing import Any
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from chainrule.errors import InputError
+from chainrule.errors import InputError, NotBatchableError
 from chainrule.graphs import Graph, select
 from chainrule.nn.dropout import MASKS
 
@@ -51,7 +51,7 @@ class OnGraph(nn.Module):
     def layer_outputs(self) -> list[Tensor]:
         """The outputs of every layer at all nodes, hidden ones after their nonlinearity."""
         if MASKS.get() is not None:
-            raise InputError(
+            raise NotBatchableError(
                 "networks on a graph cannot be trained in one batch of many networks: their "
                 "dropout masks cover all nodes, not the examples; train them one by one"
             )

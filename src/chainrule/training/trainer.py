@@ -110,7 +110,7 @@ class NetworkTrainer(Trainer):
         self.threads = settings.threads or devices.threads_for(model, work)
         self.checkpoint_seconds = settings.checkpoint_seconds
         self.rate = schedule(settings.schedule)
-        self.pending: list[tuple[Tensor, int]] = []
+        self.pending: list[tuple[int, Tensor, int]] = []
         self.state = State(
             model,
             optimizer_for(model, settings),
@@ -132,8 +132,9 @@ class NetworkTrainer(Trainer):
         share = self.rate(t / (self.epochs * self.steps))
         self.set_rate(settings.final_rate + (1 - settings.final_rate) * share)
         batch = self.batches(self.state.step)
-        self.pending.append((self.update(batch), batch.size))
-        if on_cpu or self.state.step + 1 == self.steps:
+        step = self.state.step + 1
+        self.pending.append((step, self.update(batch), batch.size))
+        if on_cpu or step == self.steps:
             self.collect()
 
     def set_rate(self, share: float) -> None:
@@ -189,10 +190,10 @@ class NetworkTrainer(Trainer):
 
     def collect(self) -> None:
         """Add the losses to the running mean; a loss that is not finite ends the run."""
-        for loss, number in self.pending:
+        for step, loss, number in self.pending:
             value = loss.item()
             if not math.isfinite(value):
-                raise self.diverged("training loss", value)
+                raise self.diverged("training loss", value, step)
             self.state.total_loss += value * number
             self.state.examples += number
         self.pending.clear()
@@ -201,13 +202,12 @@ class NetworkTrainer(Trainer):
         self.collect()
         return self.state.mean_loss()
 
-    def diverged(self, what: str, value: float) -> DivergenceError:
-        """What to say when a loss is no longer a number."""
-        state, settings = self.state, self.spec.settings
+    def diverged(self, what: str, value: float, step: int) -> DivergenceError:
+        """The error that ends a run whose loss is no longer finite."""
         return DivergenceError(
-            f"the {what} became {value} in epoch {state.epoch + 1}, step {state.step}; the last "
+            f"the {what} became {value} in epoch {self.state.epoch + 1}, step {step}; the last "
             "good checkpoint, if there is one, is kept. Try a smaller `learning_rate` (now "
-            f"{settings.learning_rate:g}) or `clip_norm` 1"
+            f"{self.spec.settings.learning_rate:g}) or `clip_norm` 1"
         )
 
     def finish_epoch(self) -> Record:
@@ -222,7 +222,7 @@ class NetworkTrainer(Trainer):
         with state.averaged(), devices.autocast(self.device, spec.settings.precision):
             found = spec.validation.evaluate(state.model, spec.task)
             if not math.isfinite(found["loss"]):
-                raise self.diverged("validation loss", found["loss"])
+                raise self.diverged("validation loss", found["loss"], self.steps)
             state.keep_best(monitor.cost(found[monitor.name]))
         return {f"validation_{name}": value for name, value in found.items()}
 
