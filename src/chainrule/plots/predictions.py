@@ -10,7 +10,6 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
-from sklearn.metrics import r2_score, roc_auc_score, roc_curve
 
 from chainrule.errors import InputError
 from chainrule.plots.checks import array, same_lengths
@@ -111,6 +110,8 @@ def roc_curves(
     The area under a line is the chance that a positive example is scored above a negative one.
     `positive` is the name of the class 1, for the words along the axes and a title.
     """
+    from sklearn.metrics import roc_auc_score, roc_curve
+
     figure = canvas(7.5, 7.5)
     axes = figure.add_subplot(aspect="equal")
     axes.axline((0, 0), slope=1, color=QUIET, ls=(0, (5, 3)), lw=1.2)
@@ -145,6 +146,8 @@ def predicted_against_true(
 
     `target` is the name of the predicted quantity, with its unit if it has one.
     """
+    from sklearn.metrics import r2_score
+
     y, f = array("truth", truth, "N"), array("predicted", predicted, "N")
     same_lengths(truth=y, predicted=f)
     if len(y) < 2:
