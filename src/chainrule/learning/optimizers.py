@@ -33,6 +33,14 @@ from chainrule.registry import unknown
 
 Maker = Callable[..., Optimizer]
 
+# torch's compiler, which takes longer to import than torch itself, is imported by the first call of
+# these methods, only to keep compiled code out of them. Nothing here compiles an optimizer, so they
+# are called as they are; a torch that looks elsewhere for the replacement merely starts later.
+for method in ("add_param_group", "zero_grad", "state_dict", "load_state_dict"):
+    plain = getattr(getattr(Optimizer, method), "__wrapped__", None)
+    if plain is not None:
+        vars(plain).setdefault("__dynamo_disable", plain)
+
 SGD = partial(torch.optim.SGD, fused=True)
 OPTIMIZERS: Mapping[str, Maker] = {
     "gd": SGD,

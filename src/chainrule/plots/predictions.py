@@ -9,7 +9,6 @@ from jaxtyping import Float, Integer
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
-from sklearn.metrics import r2_score, roc_auc_score, roc_curve
 
 from chainrule.errors import InputError
 from chainrule.plots.checks import array, same_lengths
@@ -109,6 +108,8 @@ def roc_curves(
     curves: (truth, score) of each classifier by name; truth is 1 for positive examples, else 0.
     positive: the name of class 1, for the axis labels and the title.
     """
+    from sklearn.metrics import roc_auc_score, roc_curve
+
     figure = canvas(7.5, 7.5)
     axes = figure.add_subplot(aspect="equal")
     axes.axline((0, 0), slope=1, color=QUIET, ls=(0, (5, 3)), lw=1.2)
@@ -145,6 +146,8 @@ def predicted_against_true(
     truth, predicted: one value per example.
     target: the name of the predicted quantity, with its unit.
     """
+    from sklearn.metrics import r2_score
+
     y, f = array("truth", truth, "N"), array("predicted", predicted, "N")
     same_lengths(truth=y, predicted=f)
     if len(y) < 2:

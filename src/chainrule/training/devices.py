@@ -49,7 +49,8 @@ class Switches(NamedTuple):
     def set(self) -> None:
         torch.set_num_threads(self.threads)
         torch.set_flush_denormal(self.flushed)
-        torch.use_deterministic_algorithms(self.deterministic, warn_only=self.warned)
+        if (self.deterministic, self.warned) != deterministic():  # the call imports the compiler
+            torch.use_deterministic_algorithms(self.deterministic, warn_only=self.warned)
         keep_freed_memory(self.kept)
 
 
@@ -90,9 +91,16 @@ def present_switches() -> Switches:
     return Switches(
         torch.get_num_threads(),
         (torch.tensor(1e-39) * 1).item() == 0,
+        *deterministic(),
+        GLIBC_MOST,
+    )
+
+
+def deterministic() -> tuple[bool, bool]:
+    """Whether torch takes repeatable kernels only, and whether it only warns of others."""
+    return (
         torch.are_deterministic_algorithms_enabled(),
         torch.is_deterministic_algorithms_warn_only_enabled(),
-        GLIBC_MOST,
     )
 
 
