@@ -9,13 +9,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import torch
 from torch import Tensor, nn
 
 from chainrule.data.splits import Encoder
-from chainrule.learning.metrics import higher_is_better
+from chainrule.learning.augmentation import Augment
 from chainrule.learning.tasks import (
     Task,
     decode_classes,
@@ -29,11 +29,11 @@ from chainrule.training import Progress, Record, Settings, iterate, outputs
 from chainrule.training.evaluation import measured
 from chainrule.training.sources.base import BatchSource
 from chainrule.training.sources.convert import as_source
-from chainrule.learning.augmentation import Augment
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+R = TypeVar("R", bound="BaseRecipe")
 EVERYTHING = ("members", "teacher", "transfer", "tune", "lr")
 
 
@@ -113,13 +113,13 @@ class BaseRecipe(ABC):
     settings: Settings
 
     @classmethod
-    def configured(cls, **values: Any) -> Self:
+    def configured(cls: type[R], **values: Any) -> R:
         """The recipe with some of its fields and of its settings changed."""
         from chainrule.runs.configuration import configure
 
         return configure(cls, values).recipe  # type: ignore[return-value]
 
-    def changed(self, **values: Any) -> Self:
+    def changed(self: R, **values: Any) -> R:
         """The recipe with some of its fields and of its settings replaced."""
         names = {field.name for field in fields(self)}  # type: ignore[arg-type]
         own = {name: value for name, value in values.items() if name in names}
