@@ -8,14 +8,18 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 from hypothesis import settings
 
 from chainrule.data.datasets import imdb
+from chainrule.registry import find
+from chainrule.runs.configuration import configure
+from chainrule.runs.run import Run
 
 settings.register_profile("steady", deadline=None, derandomize=True, max_examples=50)
 settings.load_profile("steady")
@@ -32,6 +36,20 @@ def big_data() -> Path:
     if not (folder / "mnist").is_dir():
         pytest.skip(f"needs the big data sets in {folder} (set CHAINRULE_DATA)")
     return folder
+
+
+@pytest.fixture(scope="session")
+def train_run() -> Callable[..., Run]:
+    """A function that trains a recipe of that name to the end, in a folder."""
+
+    def train(name: str, folder: Path, data: Path | None = None, **values: Any) -> Run:
+        entry = find("recipes", name)
+        run = Run.create(entry, configure(entry.load().Recipe, values), folder, data)
+        for _ in run.train("cpu"):
+            pass
+        return run
+
+    return train
 
 
 @pytest.fixture(scope="session")

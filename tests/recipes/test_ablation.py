@@ -1,6 +1,6 @@
 """Which trick helped: variants that differ in one trick only, measured on rows of their own."""
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,9 +12,10 @@ from chainrule.data.splits import Split, Splits
 from chainrule.errors import InputError
 from chainrule.recipes.families import ablation as tricks
 from chainrule.recipes.tricks.spam_tuned import OFF, Recipe
+from chainrule.runs.configuration import Configuration
 from chainrule.training.batched.run import k_folds
 
-TINY = Recipe(
+TINY = Recipe.configured(
     hidden=(3,), epochs=1, batch_size=64, table_folds=2, repeats=2, members=2, tricks=("dropout",)
 )
 
@@ -35,7 +36,8 @@ def raw_train(data: Splits) -> torch.Tensor:
 
 
 def differences(a: Recipe, b: Recipe) -> dict[str, object]:
-    return {name: value for name, value in asdict(a).items() if value != asdict(b)[name]}
+    ours, theirs = (Configuration(recipe).values() for recipe in (a, b))
+    return {name: value for name, value in ours.items() if value != theirs[name]}
 
 
 def test_every_variant_differs_by_one_trick_from_all_or_from_none() -> None:
@@ -83,7 +85,7 @@ def test_the_table_has_an_error_and_its_uncertainty_in_every_row(
 ) -> None:
     monkeypatch.setattr(tricks, "RATES", {"sgd": (0.1,)})
     monkeypatch.setattr(tricks, "ADAPTIVE", (0.01,))
-    found = TINY.compare(data)
+    found = TINY.baselines(data)
     assert list(found) == ["all tricks", "all but dropout", "no trick", "only dropout"]
     for row in found.values():
         for split in ("validation", "test"):
@@ -101,15 +103,15 @@ def test_the_rate_is_the_best_by_cross_validation(
     monkeypatch.setattr(tricks, "ADAPTIVE", (1e-9, 0.02))
     tested = []
     monkeypatch.setattr(tricks, "tested", lambda variant, _: tested.append(variant) or [0.1, 0.3])
-    found = tricks.worth(replace(TINY, epochs=4), data)
-    assert [variant.learning_rate for variant in tested] == [0.02]
+    found = tricks.worth(TINY.changed(epochs=4), data)
+    assert [variant.settings.learning_rate for variant in tested] == [0.02]
     assert found["test"] == pytest.approx({"error": 0.2, "standard error": 0.1})
 
 
 def test_unknown_tricks_single_folds_and_no_repeats_are_refused() -> None:
     with pytest.raises(InputError, match="dropout"):
         Recipe(tricks=("dropuot",))
-    with pytest.raises(InputError, match="--repeats must be at least 1, got 0"):
+    with pytest.raises(InputError, match="`repeats` must be at least 1, got 0"):
         Recipe(repeats=0)
-    with pytest.raises(InputError, match="--table-folds must be at least 2, got 1"):
+    with pytest.raises(InputError, match="`table_folds` must be at least 2, got 1"):
         Recipe(table_folds=1)

@@ -23,10 +23,10 @@ from chainrule.recipes.families.dqn import roll_out
 from chainrule.recipes.families.dqn_training import (
     TEST,
     VALIDATION,
+    DQNTrainer,
     act,
-    begin,
-    greedily,
-    learn,
+    greedy_policy,
+    initial_state,
     play,
 )
 from chainrule.recipes.reinforcement import (
@@ -35,10 +35,15 @@ from chainrule.recipes.reinforcement import (
     gridworld_q_learning,
     gridworld_value_iteration,
 )
-from chainrule.runs.recipe import Task
-from chainrule.runs.run import begin as begin_run
-from chainrule.runs.run import carry_on, measure_again
+from chainrule.registry import find
+from chainrule.runs.configuration import Configuration
+from chainrule.runs.predictions import Predictions
+from chainrule.runs.recipe import DataSummary
+from chainrule.runs.run import Run
+from chainrule.training.loop import run as run_loop
 from chainrule.training.randomness import mix
+
+CARTS = DataSummary((4,), ("left", "right"))
 
 QUICK: dict[str, Any] = {
     "hidden": (16,),
@@ -88,12 +93,13 @@ class Corridor:
 
 def trained(folder: Path, name: str, recipe: Any, broken_off: int = 0) -> bytes:
     """The weights of a run, which may be broken off after so many reports and resumed."""
-    begin_run(name, recipe, folder)
+    run = Run.create(find("recipes", name), Configuration(recipe), folder)
     if broken_off:
-        steps = carry_on(folder, "cpu")
+        steps = run.train("cpu")
         list(islice(steps, broken_off))
         steps.close()
-    list(carry_on(folder, "cpu"))
+        run = Run.load(folder)
+    list(run.train("cpu"))
     return (folder / "model.safetensors").read_bytes()
 
 
@@ -135,8 +141,8 @@ def test_a_killed_process_ends_in_the_same_weights(tmp_path: Path) -> None:
 def test_the_clock_is_no_end_of_the_future(ending: bool) -> None:
     """What is remembered as terminated decides what is bootstrapped."""
     settings = cartpole_dqn.Recipe(**QUICK)
-    network = settings.network(Task((4,), ("left", "right")))
-    trial = begin([network], partial(Corridor, ending), settings)
+    network = settings.agent(CARTS)
+    trial = initial_state([network], partial(Corridor, ending), settings)
     for t in range(60):
         act(trial, settings, t, torch.Generator().manual_seed(t))
     remembered = Batch(*(part[:, : len(trial.memory)] for part in trial.memory.storage))
@@ -152,9 +158,9 @@ def test_deep_q_learning_learns_the_values_of_a_corridor() -> None:
     )
     for method in ("dqn", "double-dqn"):
         torch.manual_seed(0)
-        network = settings.network(Task((4,), ("left", "right")))
+        network = settings.agent(CARTS)
         chosen = replace(settings, method=method)
-        for _ in learn([network], partial(Corridor, True), chosen, None):
+        for _ in run_loop(DQNTrainer([network], partial(Corridor, True), chosen), None):
             pass
         values = network(torch.eye(4)[:3]).detach() / (1 - 0.5)
         exact = torch.tensor([[0.875, 1.75], [0.75, 1.5], [0.5, 1.0]])
@@ -165,20 +171,21 @@ def test_another_network_of_the_library_learns_as_well() -> None:
     settings = cartpole_dqn.Recipe(**QUICK | {"agents": 2})
     networks = [ResidualNetwork(4, 16, 2, 2) for _ in range(2)]
     before = networks[0].output.weight.clone()
-    records = [p.record for p in learn(networks, CartPoles, settings, None) if p.record]
+    steps = run_loop(DQNTrainer(networks, CartPoles, settings), None)
+    records = [p.record for p in steps if p.record]
     assert len(records) == 3 and not torch.equal(networks[0].output.weight, before)
 
 
 def test_the_best_weights_are_kept_and_measured_on_other_episodes() -> None:
     recipe = cartpole_dqn.Recipe(**QUICK | {"epochs": 6})
     arena = recipe.data(None)
-    model = recipe.model(recipe.facts(arena).task)
-    found = [p.record for p in recipe.learn(model, arena, None, "cpu") if p.record]
+    model = recipe.model(recipe.summarize(arena))
+    found = [p.record for p in recipe.fit(model, arena, None, "cpu") if p.record]
     best = max(record["validation_return"] for record in found)
-    figures = recipe.measure(model, arena)
-    assert figures["validation"]["return"] == pytest.approx(best)
+    metrics = recipe.evaluate(Predictions(recipe, model, arena))
+    assert metrics["validation"]["return"] == pytest.approx(best)
     assert mix(0, -1 - VALIDATION) != mix(0, -1 - TEST)
-    policy = greedily(list(model))
+    policy = greedy_policy(list(model))
     splits = [play(policy, arena.make, 1, 5, mix(0, -1 - s)) for s in (VALIDATION, TEST)]
     assert not torch.equal(*splits)
 
@@ -189,7 +196,7 @@ def test_several_agents_are_shown_one_by_one(tmp_path: Path) -> None:
     each = [result["compared"][f"agent {k}"]["test"]["return"] for k in (1, 2)]
     assert result["metrics"]["test"]["return"] == pytest.approx(sum(each) / 2)
     assert 8 < result["compared"]["random actions"]["test"]["return"] < 60
-    assert measure_again(tmp_path / "run")["metrics"] == result["metrics"]
+    assert Run.load(tmp_path / "run").evaluate() == result["metrics"]
     pictures = {path.name for path in (tmp_path / "run").glob("*.png")}
     assert pictures == {"episode.png", "learning.png"}
 
@@ -206,7 +213,7 @@ def test_a_roll_out_is_one_greedy_episode() -> None:
 
 def test_gymnasiums_carts_and_ours_are_learned_alike() -> None:
     pytest.importorskip("gymnasium")
-    policy = greedily([cartpole_dqn.Recipe(**QUICK).network(Task((4,), ("left", "right")))])
+    policy = greedy_policy([cartpole_dqn.Recipe(**QUICK).agent(CARTS)])
     makers = (CartPoles, partial(GymEnvironments, "CartPole-v1"))
     ours, theirs = (play(policy, make, 1, 200, 0).mean() for make in makers)
     assert abs(ours - theirs) < 0.2 * ours
@@ -217,11 +224,11 @@ def test_q_learning_comes_close_to_the_best_value() -> None:
         rows=("S..G", ".#.X", "...."), agents=10, epochs=8, epoch_steps=1500
     )
     world = recipe.data(None)
-    model = recipe.model(recipe.facts(world).task)
-    records = [p.record for p in recipe.learn(model, world, None, "cpu") if p.record]
-    figures = recipe.measure(model, world)["test"]
-    assert 0 <= figures["regret"] < 0.01 and figures["distance"] < 0.3
-    assert records[-1]["validation_value"] == pytest.approx(figures["value"])
+    model = recipe.model(recipe.summarize(world))
+    records = [p.record for p in recipe.fit(model, world, None, "cpu") if p.record]
+    metrics = recipe.evaluate(Predictions(recipe, model, world))["test"]
+    assert 0 <= metrics["regret"] < 0.01 and metrics["distance"] < 0.3
+    assert records[-1]["validation_value"] == pytest.approx(metrics["value"])
     assert records[0]["train_distance"] > records[-1]["train_distance"]
 
 
@@ -230,10 +237,10 @@ def test_q_learning_comes_close_to_the_best_value() -> None:
     [
         ({"discount": 1.0}, r"γ, must lie in \[0, 1\)"),
         ({"method": "triple-dqn"}, "no method named 'triple-dqn'"),
-        ({"epsilon": 1.5}, "--epsilon is a share from 0 to 1"),
-        ({"memory": 3}, "--memory must hold a step of every copy"),
-        ({"agents": 0}, "--agents must be at least 1"),
-        ({"learning_rate": 0.0}, "--learning-rate must be above 0"),
+        ({"epsilon": 1.5}, "`epsilon` is a share from 0 to 1"),
+        ({"memory": 3}, "`memory` must hold a step of every copy"),
+        ({"agents": 0}, "`agents` must be at least 1"),
+        ({"learning_rate": 0.0}, "`learning_rate` must be above 0"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(wrong: dict[str, Any], message: str) -> None:
@@ -244,6 +251,6 @@ def test_settings_that_make_no_sense_are_refused(wrong: dict[str, Any], message:
 def test_another_device_is_refused() -> None:
     recipe = cartpole_dqn.Recipe(**QUICK)
     arena = recipe.data(None)
-    model = recipe.model(recipe.facts(arena).task)
+    model = recipe.model(recipe.summarize(arena))
     with pytest.raises(InputError, match="runs on the CPU"):
-        recipe.learn(model, arena, None, "cuda")
+        recipe.fit(model, arena, None, "cuda")

@@ -16,19 +16,24 @@ from chainrule.models.geometric.gcn import GCN
 from chainrule.models.geometric.weisfeiler_leman import WeisfeilerLeman
 from chainrule.nn.on_graph import OnGraph
 from chainrule.recipes.geometric import karate_gcn, random_graphs_gnn
-from chainrule.runs.recipe import measure
-from chainrule.runs.run import build, open_model
-from chainrule.training import Settings, train
+from chainrule.runs.configuration import Configuration
+from chainrule.runs.predictions import Predictions
+from chainrule.runs.run import Run, build
+from chainrule.training import Settings, evaluate, fit
+
+
+def trained(recipe, data):
+    model = build(Configuration(recipe), recipe.summarize(data))
+    list(recipe.fit(model, data, None, "cpu"))
+    return model
 
 
 def test_the_club_falls_apart_as_it_did():
     """Two labels, 34 members; at most two are sent to the wrong club."""
-    recipe = karate_gcn.Recipe(epochs=100)
+    recipe = karate_gcn.Recipe.configured(epochs=100)
     data = recipe.data(None)
-    model = build(recipe, recipe.facts(data).task)
-    list(recipe.learn(model, data, None, "cpu"))
-    found = recipe.measure(model, data)
-    assert sum(figures["mistakes"] for figures in found.values()) <= 2
+    found = recipe.evaluate(Predictions(recipe, trained(recipe, data), data))
+    assert sum(metrics["mistakes"] for metrics in found.values()) <= 2
     assert data.graph.num_edges == 2 * 78 and data.train.x.tolist() == [0, 33]
 
 
@@ -37,21 +42,20 @@ def test_neighbors_help_where_features_are_noisy():
     torch.manual_seed(0)
     settings = Settings(epochs=60, batch_size=4096, learning_rate=0.02)
     with_graph = OnGraph(GCN(4, [16], 4, dropout=0.0), data.graph)
-    train(with_graph, data.train, None, settings)
+    fit(with_graph, data.train, settings=settings)
     alone, plain = MLP(4, [16], 4), node_features(data)
-    train(alone, plain.train, None, settings)
-    assert measure(with_graph, data)["test"]["accuracy"] > 0.85
-    assert measure(alone, plain)["test"]["accuracy"] < 0.7
+    fit(alone, plain.train, settings=settings)
+    assert evaluate(with_graph, data.test)["accuracy"] > 0.85
+    assert evaluate(alone, plain.test)["accuracy"] < 0.7
 
 
 def test_labels_of_the_test_nodes_change_nothing_that_is_learned():
-    recipe = karate_gcn.Recipe(epochs=3)
+    recipe = karate_gcn.Recipe.configured(epochs=3)
     data = recipe.data(None)
     weights = []
     for y in (data.test.y, 1 - data.test.y):
         changed = replace(data, test=Split(data.test.x, y))
-        model = build(recipe, recipe.facts(changed).task)
-        list(recipe.learn(model, changed, None, "cpu"))
+        model = trained(recipe, changed)
         weights.append(torch.cat([p.flatten() for p in model.parameters()]))
     assert torch.equal(*weights)
 
@@ -60,11 +64,10 @@ def test_laws_of_random_graphs_are_told_by_the_kernel_and_by_a_network():
     data = random_graphs.load()
     kernel = WeisfeilerLeman(data.graph, 4, rounds=2)
     kernel.fit(*data.train)
-    assert measure(kernel, data)["test"]["accuracy"] > 0.85
-    recipe = random_graphs_gnn.Recipe(epochs=3, batch_size=16, width=16)
-    model = build(recipe, recipe.facts(data).task)
-    list(recipe.learn(model, data, None, "cpu"))
-    assert recipe.measure(model, data)["test"]["accuracy"] > 0.6
+    assert evaluate(kernel, data.test)["accuracy"] > 0.85
+    recipe = random_graphs_gnn.Recipe.configured(epochs=3, batch_size=16, hidden_size=16)
+    predictions = Predictions(recipe, trained(recipe, data), data)
+    assert recipe.evaluate(predictions)["test"]["accuracy"] > 0.6
     edges = torch.bincount(data.graph.graph_of_node[data.graph.edge_index[0]])
     assert torch.equal(edges, 4 * torch.bincount(data.graph.graph_of_node))  # no law by the size
 
@@ -109,7 +112,7 @@ def test_a_graph_that_has_changed_is_not_predicted_from(place, own_run, capsys):
         wider = [f"{name},{size},{k % 5},{side}" for k, (name, size, side) in enumerate(rows)]
         nodes.write_text("\n".join(["id,size,more,side", *wider]) + "\n")
         with pytest.raises(ValueError, match="train again"):
-            open_model(own_run)
+            _ = Run.load(own_run).model
     finally:
         nodes.write_text(before)
 

@@ -1,7 +1,6 @@
 """The convolutional recipes on small data: runs, pictures of them, predictions for any picture."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,13 +16,13 @@ from chainrule.errors import InputError
 from chainrule.models.convolution.cnn import CNN
 from chainrule.nn.standardized import Standardized
 from chainrule.recipes.convolution import cifar10_plain20, cifar10_resnet20, digits_unet
+from chainrule.runs.configuration import Configuration
 from chainrule.runs.pictures import outputs_of, winning_gradient
-from chainrule.runs.predict import predict
-from chainrule.runs.recipe import Task
-from chainrule.runs.run import begin, build, carry_on, open_model
+from chainrule.runs.recipe import DataSummary
+from chainrule.runs.run import Run, build
 from chainrule.training import loop
 
-PHOTOGRAPHS = Task((3, 32, 32), cifar10.CLASSES)
+PHOTOGRAPHS = DataSummary((3, 32, 32), cifar10.CLASSES)
 
 
 def splits(x: torch.Tensor, y: torch.Tensor, classes, encoder) -> Splits:
@@ -42,19 +41,17 @@ def photographs() -> Splits:
 
 
 @pytest.fixture(scope="module")
-def classified(photographs, tmp_path_factory) -> Path:
+def classified(photographs, tmp_path_factory, train_run) -> Run:
     """A finished run of the residual network on them."""
     folder = tmp_path_factory.mktemp("classified") / "run"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cifar10, "load", lambda *_: photographs)
-        recipe = cifar10_resnet20.Recipe(depth=8, epochs=1, batch_size=30, threads=1)
-        begin("cifar10-resnet20", recipe, folder)
-        list(carry_on(folder, "cpu"))
-    return folder
+        small = {"depth": 8, "epochs": 1, "batch_size": 30, "threads": 1}
+        return train_run("cifar10-resnet20", folder, **small)
 
 
 @pytest.fixture(scope="module")
-def segmented(tmp_path_factory) -> Path:
+def segmented(tmp_path_factory, train_run) -> Run:
     """A finished run of a small U-Net on scenes of blots."""
     generator = torch.Generator().manual_seed(0)
     blots = torch.zeros(160, 28, 28)
@@ -65,10 +62,8 @@ def segmented(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("segmented") / "run"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(digit_scenes, "load", lambda *_: made)
-        recipe = digits_unet.Recipe(width=4, scales=1, epochs=1, batch_size=20, threads=1)
-        begin("digits-unet", recipe, folder)
-        list(carry_on(folder, "cpu"))
-    return folder
+        small = {"width": 4, "scales": 1, "epochs": 1, "batch_size": 20, "threads": 1}
+        return train_run("digits-unet", folder, **small)
 
 
 def test_a_run_stopped_inside_an_epoch_ends_in_the_weights_of_the_uninterrupted_one(
@@ -77,15 +72,15 @@ def test_a_run_stopped_inside_an_epoch_ends_in_the_weights_of_the_uninterrupted_
     """Running means of the batch norms and the moved images must go on where they were."""
     monkeypatch.setattr(cifar10, "load", lambda *_: photographs)
     monkeypatch.setattr(loop, "TICK", 0.0)  # every step may be the last
-    recipe = cifar10_resnet20.Recipe(depth=8, epochs=2, batch_size=20, threads=1)
-    data, task = recipe.data(None), PHOTOGRAPHS
-    straight, first, resumed = (build(recipe, task) for _ in range(3))
-    list(recipe.learn(straight, data, None, "cpu"))
-    steps = recipe.learn(first, data, tmp_path, "cpu")
+    recipe = cifar10_resnet20.Recipe.configured(depth=8, epochs=2, batch_size=20, threads=1)
+    data = recipe.data(None)
+    straight, first, resumed = (build(Configuration(recipe), PHOTOGRAPHS) for _ in range(3))
+    list(recipe.fit(straight, data, None, "cpu"))
+    steps = recipe.fit(first, data, tmp_path, "cpu")
     stopped = next(now for now in steps if (now.epoch, now.step) == (2, 1))
     steps.close()
     assert stopped.steps == 3
-    list(recipe.learn(resumed, data, tmp_path, "cpu"))
+    list(recipe.fit(resumed, data, tmp_path, "cpu"))
     ours, theirs = resumed.state_dict(), straight.state_dict()
     assert ours["inner.bn1.num_batches_tracked"] == 6
     assert all(torch.equal(ours[name], theirs[name]) for name in theirs)
@@ -119,20 +114,28 @@ def test_pixels_are_standardized_inside_the_model():
 
 
 def test_images_are_shifted_and_mirrored_in_training_alone(photographs):
+    seen = []
+
+    class Keep(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            seen.append(x)
+            return torch.zeros(len(x), 10)
+
     recipe = cifar10_resnet20.Recipe(padding=4)
-    objective = recipe.objective(photographs)
-    assert objective.augment is not None
     x = torch.arange(32.0).expand(8, 3, 32, 32).contiguous()
+    source, task = recipe.source(Split(x, torch.arange(8))), recipe.task(photographs)
     torch.manual_seed(0)
-    moved = objective.augment(x)
+    prepared = source.prepared(task, torch.device("cpu"), training=True)
+    (moved,) = prepared.epoch(recipe.settings, 0)(0).inputs
     assert moved.shape == x.shape and not torch.equal(moved, x)
-    assert replace(objective, augment=None).loss is objective.loss
+    source.prepared(task, torch.device("cpu"), training=False).evaluate(Keep(), task)
+    assert torch.equal(seen[0], x)
 
 
 def test_runs_leave_pictures_of_what_the_network_sees(classified, segmented):
-    found = {path.stem for path in classified.glob("*.png")}
+    found = {path.stem for path in classified.folder.glob("*.png")}
     assert {"confusion", "filters", "features", "saliency"} <= found
-    found = {path.stem for path in segmented.glob("*.png")}
+    found = {path.stem for path in segmented.folder.glob("*.png")}
     assert {"segmentation", "filters", "features"} <= found
 
 
@@ -181,13 +184,13 @@ def test_every_kind_of_picture_is_answered(classified, photographs, tmp_path):
         save(tmp_path, "deep.png", deep),
         save(tmp_path, "palette.png", color.convert("P")),
     ]
-    found = {answer["input"]: answer for answer in predict(classified, paths)}
+    found = {answer["input"]: answer for answer in classified.predict(paths)}
     assert list(found) == [path.name for path in paths]
     for answer in found.values():
         assert sum(answer["probabilities"].values()) == pytest.approx(1, abs=1e-5)
     assert found["same.png"] == found["clear.png"] | {"input": "same.png"}
     assert found["gray.png"] == found["deep.png"] | {"input": "gray.png"}
-    _, model, _ = open_model(classified)
+    model = Run.load(classified.folder).model
     with torch.no_grad():  # the same picture, standardized as in training
         p = model(torch.from_numpy(pixels).permute(2, 0, 1)[None] / 255).softmax(1)[0]
     best = int(p.argmax())
@@ -197,27 +200,31 @@ def test_every_kind_of_picture_is_answered(classified, photographs, tmp_path):
 
 def test_the_command_prints_the_three_likeliest_classes(classified, tmp_path, capsys):
     path = save(tmp_path, "a.png", Image.new("RGB", (40, 30), "teal"))
-    assert main(["predict", str(classified), str(path)]) == 0
+    assert main(["predict", str(classified.folder), str(path)]) == 0
     printed = " ".join(capsys.readouterr().out.split())
-    (answer,) = predict(classified, [path])
+    (answer,) = classified.predict(path)
     ranked = sorted(answer["probabilities"], key=answer["probabilities"].get, reverse=True)
     assert all(name in printed for name in ranked[:3])
 
 
 def test_pixel_classes_come_as_shares_and_an_overlay(segmented, tmp_path, capsys):
     path = save(tmp_path, "a.png", Image.new("RGB", (70, 50), "gray"))
-    assert main(["predict", str(segmented), str(path), "--json"]) == 0
+    assert main(["predict", str(segmented.folder), str(path), "--json"]) == 0
     (answer,) = json.loads(capsys.readouterr().out)["predictions"]
     assert sum(answer["shares"].values()) == pytest.approx(1, abs=1e-5)
     with Image.open(tmp_path / "a.png-overlay.png") as drawn:
         assert drawn.size[0] > 500
     same = save(tmp_path, "a.jpg", Image.new("RGB", (70, 50), "white"))
-    assert main(["predict", str(segmented), str(path), str(same), "--json"]) == 0
+    assert main(["predict", str(segmented.folder), str(path), str(same), "--json"]) == 0
     named = [answer["overlay"] for answer in json.loads(capsys.readouterr().out)["predictions"]]
     assert named == [str(tmp_path / f"{name}-overlay.png") for name in ("a.png", "a.jpg")]
-    assert main(["predict", str(segmented), str(path), "--out", str(tmp_path / "b.png")]) == 0
+    assert (
+        main(["predict", str(segmented.folder), str(path), "--out", str(tmp_path / "b.png")]) == 0
+    )
     assert (tmp_path / "b.png").is_file()
-    assert main(["predict", str(segmented), str(path), "--out", str(tmp_path / "c.csv")]) == 0
+    assert (
+        main(["predict", str(segmented.folder), str(path), "--out", str(tmp_path / "c.csv")]) == 0
+    )
     assert "share(ground)" in (tmp_path / "c.csv").read_text("utf-8")
 
 
@@ -226,13 +233,13 @@ def test_one_picture_cannot_hold_two_overlays_nor_a_whole_pictures_class(
 ):
     path = str(save(tmp_path, "a.png", Image.new("L", (48, 48))))
     wanted = ["--out", str(tmp_path / "o.png")]
-    assert main(["predict", str(segmented), path, path, *wanted]) == 2
-    assert main(["predict", str(classified), path, *wanted]) == 2
+    assert main(["predict", str(segmented.folder), path, path, *wanted]) == 2
+    assert main(["predict", str(classified.folder), path, *wanted]) == 2
     assert "expected a CSV file" in " ".join(capsys.readouterr().err.split())
     assert not (tmp_path / "o.png").exists()
 
 
 @pytest.mark.parametrize("setting", [{"label_smoothing": 0.1}, {"members": 2}, {"teacher": "t"}])
 def test_settings_of_one_label_per_picture_are_refused_for_pixels(setting):
-    with pytest.raises(InputError, match="one per pixel"):
-        digits_unet.Recipe(**setting)
+    with pytest.raises(InputError, match="one label per pixel"):
+        digits_unet.Recipe.configured(**setting)

@@ -2,38 +2,32 @@
 
 import json
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 
-from chainrule.cli.main import main
 from chainrule.data import Split
 from chainrule.data.datasets.multi30k import Captions
 from chainrule.data.splits import Splits
-from chainrule.data.text.encoders import PairEncoder
 from chainrule.data.text.vocabulary import (
     SPECIAL,
     Vocabulary,
     character_vocabulary,
-    pad_sequences,
-    word_vocabulary,
 )
 from chainrule.errors import InputError
 from chainrule.learning.bleu import bleu
 from chainrule.models.recurrent.seq2seq import Seq2Seq
-from chainrule.recipes.families.forecasting import straw_man
+from chainrule.recipes.families.forecasting import persistence
 from chainrule.recipes.families.translation import Likelihood, perplexity, weighted
 from chainrule.recipes.feedforward import imdb_lasso
 from chainrule.recipes.recurrent import multi30k_bahdanau, shakespeare_gru
-from chainrule.runs.generate import beginning, written
-from chainrule.runs.run import begin, carry_on
+from chainrule.runs.generate import default_prompt, sample
+from chainrule.runs.run import Run
 
 TEXT = "to be or not to be, that is the question. " * 8
-WORDS = ["ein", "zwei", "hund", "katze", "rot", "."]
-ENGLISH = ["a", "two", "dog", "cat", "red", "."]
 
 
 def plays() -> Splits:
@@ -43,67 +37,40 @@ def plays() -> Splits:
     return Splits(part, part, part, vocabulary.tokens, vocabulary)
 
 
-def captions() -> Captions:
-    """Word for word: the k-th German word is the k-th English one."""
-    source, target = word_vocabulary([WORDS]), word_vocabulary([ENGLISH])
-    generator = torch.Generator().manual_seed(0)
-    rows = [
-        torch.randint(len(WORDS), (int(n),), generator=generator).tolist()
-        for n in torch.randint(2, 6, (60,), generator=generator)
-    ]
-    x = pad_sequences([[source.token_to_id[WORDS[k]] for k in row] for row in rows])
-    y = pad_sequences([[2, *(target.token_to_id[ENGLISH[k]] for k in row), 3] for row in rows])
-    texts = [" ".join(ENGLISH[k] for k in row) for row in rows]
-    part, same = Split(x, y), dict.fromkeys(("train", "validation", "test"), texts)
-    encoder = PairEncoder(source, target)
-    return Captions(part, part, part, target.tokens, encoder, references=same)
-
-
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory, few_reviews: Path) -> Path:
+def runs(
+    tmp_path_factory: pytest.TempPathFactory,
+    train_run: Callable[..., Run],
+    few_reviews: Path,
+    captions: Captions,
+) -> Path:
     """A language model, a translator and a judge of reviews, all quickly trained."""
     folder = tmp_path_factory.mktemp("runs")
-    small = {"width": 16, "embedding": 8, "learning_rate": 0.02}
+    small = {"hidden_size": 16, "embedding_dim": 8, "learning_rate": 0.02}
     recipes = {
-        "shakespeare-gru": shakespeare_gru.Recipe(epochs=8, batch_size=4, piece=16, **small),
-        "multi30k-bahdanau": multi30k_bahdanau.Recipe(
-            epochs=25, batch_size=10, dropout=0.0, **small
-        ),
-        "imdb-lasso": imdb_lasso.Recipe(strengths=(1.0, 10.0)),
+        "shakespeare-gru": {"epochs": 8, "batch_size": 4, "chunk_length": 16} | small,
+        "multi30k-bahdanau": {"epochs": 25, "batch_size": 10, "dropout": 0.0} | small,
+        "imdb-lasso": {"strengths": (1.0, 10.0)},
     }
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(shakespeare_gru.Recipe, "data", lambda self, folder: plays())
-        patch.setattr(multi30k_bahdanau.Recipe, "data", lambda self, folder: captions())
-        for name, recipe in recipes.items():
-            begin(name, recipe, folder / name, few_reviews)
-            for _ in carry_on(folder / name, "cpu"):
-                pass
+        patch.setattr(multi30k_bahdanau.Recipe, "data", lambda self, folder: captions)
+        for name, values in recipes.items():
+            train_run(name, folder / name, few_reviews, **values)
     return folder
 
 
-def answer(command: str, capsys: pytest.CaptureFixture[str]) -> str:
-    capsys.readouterr()
-    assert main(shlex.split(command)) == 0
-    return capsys.readouterr().out
-
-
-def refusal(command: str, capsys: pytest.CaptureFixture[str]) -> str:
-    capsys.readouterr()
-    assert main(shlex.split(command)) == 2
-    return " ".join(capsys.readouterr().err.split())
-
-
-def test_the_same_seed_writes_the_same_text(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_same_seed_writes_the_same_text(runs: Path, answer: Callable[[str], str]) -> None:
     run = f"generate {runs / 'shakespeare-gru'} --prompt 'to be' --length 40"
-    first, again, other = (answer(f"{run} --seed {seed}", capsys) for seed in (1, 1, 2))
+    first, again, other = (answer(f"{run} --seed {seed}") for seed in (1, 1, 2))
     assert first == again != other
     assert first.startswith("to be") and len(first) == len("to be\n") + 40
-    found = json.loads(answer(f"{run} --seed 1 --json", capsys))
+    found = json.loads(answer(f"{run} --seed 1 --json"))
     assert found == {"prompt": "to be", "text": first[:-1]}
-    sure = answer(f"{run} --temperature 0 --seed 1", capsys)
-    assert sure == answer(f"{run} --temperature 0 --seed 2", capsys)
-    assert sure == answer(f"{run} --top-k 1 --seed 3", capsys)
-    assert sure == answer(f"{run} --top-p 0.01 --seed 3", capsys)
+    sure = answer(f"{run} --temperature 0 --seed 1")
+    assert sure == answer(f"{run} --temperature 0 --seed 2")
+    assert sure == answer(f"{run} --top-k 1 --seed 3")
+    assert sure == answer(f"{run} --top-p 0.01 --seed 3")
 
 
 def test_samples_and_translations_lie_in_the_run_folder(runs: Path) -> None:
@@ -116,7 +83,7 @@ def test_samples_and_translations_lie_in_the_run_folder(runs: Path) -> None:
 
 
 def test_a_sentence_is_translated(
-    runs: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    runs: Path, answer: Callable[[str], str], refusal: Callable[[str], str], tmp_path: Path
 ) -> None:
     """As in the run's own file of translations, from the command line and from a file."""
     result = json.loads((runs / "multi30k-bahdanau/result.json").read_text("utf-8"))
@@ -126,23 +93,23 @@ def test_a_sentence_is_translated(
     expected = [{"input": german.upper(), "prediction": ours} for german, _, ours in rows]
     command = f"predict {runs / 'multi30k-bahdanau'}"
     quoted = " ".join(shlex.quote(row["input"]) for row in expected)
-    assert json.loads(answer(f"{command} {quoted} --json", capsys))["predictions"] == expected
+    assert json.loads(answer(f"{command} {quoted} --json"))["predictions"] == expected
     file = tmp_path / "sätze.txt"
     file.write_text("\n".join(row["input"] for row in expected), "utf-8")
-    found = json.loads(answer(f"{command} {file} --json", capsys))
+    found = json.loads(answer(f"{command} {file} --json"))
     assert found["predictions"] == expected
-    assert "expected words, got ' '" in refusal(f"{command} ' '", capsys)
+    assert "expected words, got ' '" in refusal(f"{command} ' '")
 
 
-def test_a_review_is_judged(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_review_is_judged(runs: Path, answer: Callable[[str], str]) -> None:
     command = f"predict {runs / 'imdb-lasso'} 'a lovely, great film' 'dull and awful' --json"
-    found = json.loads(answer(command, capsys))["predictions"]
+    found = json.loads(answer(command))["predictions"]
     assert [row["prediction"] for row in found] == ["positive", "negative"]
     assert sum(found[0]["probabilities"].values()) == pytest.approx(1)
 
 
 def test_what_cannot_be_written_or_read_is_refused(
-    runs: Path, capsys: pytest.CaptureFixture[str]
+    runs: Path, refusal: Callable[[str], str]
 ) -> None:
     writer, judge = runs / "shakespeare-gru", runs / "imdb-lasso"
     for command, words in (
@@ -152,7 +119,7 @@ def test_what_cannot_be_written_or_read_is_refused(
         (f"generate {writer} --length 0", "--length must be from 1"),
         (f"generate {writer} --temperature -1", "must be 0 or more"),
         (f"generate {writer} --temperature nan", "must be 0 or more"),
-        (f"generate {writer} --temperature 1e300", "got 1e+300, 0 and 1"),
+        (f"generate {writer} --temperature 1e300", "got temperature 1e+300, top_k 0 and top_p 1"),
         (f"generate {writer} --top-k -1", "must be 0 or more"),
         (f"generate {writer} --top-p 0", "--top-p must be above 0 and at most 1"),
         (f"generate {writer} --top-p nan", "--top-p must be above 0 and at most 1"),
@@ -161,23 +128,26 @@ def test_what_cannot_be_written_or_read_is_refused(
         (f"predict {writer} 'to be'", "chainrule generate"),
         (f"predict {judge} '   '", "expected words"),
     ):
-        assert words in refusal(command, capsys), command
+        assert words in refusal(command), command
 
 
 def test_settings_for_single_labels_are_refused() -> None:
-    with pytest.raises(InputError, match="a translation has one per word"):
-        multi30k_bahdanau.Recipe(class_weights="balanced")
-    with pytest.raises(InputError, match="--beam must be at least 1"):
-        multi30k_bahdanau.Recipe(beam=0)
-    with pytest.raises(InputError, match="--strengths must be numbers above 0"):
+    with pytest.raises(InputError, match="a translation has one label per word"):
+        multi30k_bahdanau.Recipe.configured(class_weights="balanced")
+    with pytest.raises(InputError, match="`beam_size` must be at least 1"):
+        multi30k_bahdanau.Recipe(beam_size=0)
+    with pytest.raises(InputError, match="`strengths` must be numbers above 0"):
         imdb_lasso.Recipe(strengths=(0.0,))
 
 
-def test_the_loss_is_the_mean_over_words_not_over_sentences() -> None:
-    data = captions()
+def small_translator() -> Seq2Seq:
     torch.manual_seed(0)
-    model = Seq2Seq(len(WORDS) + 4, len(ENGLISH) + 4, "gru", 4, 6).eval()
-    source, target, w = weighted(data.train)
+    return Seq2Seq(10, 10, "gru", 4, 6)
+
+
+def test_the_loss_is_the_mean_over_words_not_over_sentences(captions: Captions) -> None:
+    model = small_translator().eval()
+    source, target, w = weighted(captions.train)
     log_p = Likelihood(model)(source, target)
     logits = model(source, target[:, :-1]).flatten(0, 1)
     mean = torch.nn.functional.cross_entropy(logits, target[:, 1:].flatten(), ignore_index=0)
@@ -186,11 +156,10 @@ def test_the_loss_is_the_mean_over_words_not_over_sentences() -> None:
 
 
 def test_many_pairs_are_measured_in_parts_and_in_their_order(
-    monkeypatch: pytest.MonkeyPatch,
+    captions: Captions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    torch.manual_seed(0)
-    model = Likelihood(Seq2Seq(len(WORDS) + 4, len(ENGLISH) + 4, "gru", 4, 6)).eval()
-    source, target, _ = weighted(captions().train)
+    model = Likelihood(small_translator()).eval()
+    source, target, _ = weighted(captions.train)
     whole = model(source, target)
     monkeypatch.setattr("chainrule.recipes.families.translation.AT_ONCE", 7)
     torch.testing.assert_close(model(source, target), whole)
@@ -205,12 +174,12 @@ def test_bleu_is_100_for_the_reference_and_less_for_a_shorter_one() -> None:
         bleu(["one"], truth)
 
 
-def test_the_straw_man_says_what_was_yesterday() -> None:
+def test_the_baseline_says_what_was_yesterday() -> None:
     x = torch.randn(10, 5, 3)
     part = Split(x, x[:, -1, 1].clone())
-    assert straw_man(Splits(part, part, part))["test"]["r2"] == 1
+    assert persistence(Splits(part, part, part))["test"]["r2"] == 1
     later = replace(Splits(part, part, part), test=Split(x, x[:, 0, 1].clone()))
-    assert straw_man(later)["test"]["r2"] < 0.9
+    assert persistence(later)["test"]["r2"] < 0.9
 
 
 def test_the_lasso_leaves_most_words_out(runs: Path) -> None:
@@ -233,9 +202,9 @@ def test_words_are_written_with_spaces() -> None:
         ) -> torch.Tensor:
             return prompt.repeat(max_new_tokens)
 
-    assert written(Parrot(), Vocabulary((*SPECIAL, "la")), "la", 2) == "la la la"
+    assert sample(Parrot(), Vocabulary((*SPECIAL, "la")), "la", 2) == "la la la"
 
 
 def test_a_text_without_lines_begins_with_its_first_character() -> None:
-    assert beginning(character_vocabulary("cab\n")) == "\n"
-    assert beginning(character_vocabulary("cab")) == "a"
+    assert default_prompt(character_vocabulary("cab\n")) == "\n"
+    assert default_prompt(character_vocabulary("cab")) == "a"

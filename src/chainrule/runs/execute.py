@@ -18,8 +18,10 @@ from chainrule.runs import folder as files
 from chainrule.runs.configuration import Configuration
 from chainrule.runs.folder import CHECKPOINTS, DATA, METRICS, MODEL, RESULT
 from chainrule.runs.predictions import Metrics, Predictions
+from chainrule.runs.recipe import DataSummary
 from chainrule.runs.run import Run, build, check_same_data, describe, measure, published
-from chainrule.training import Progress, Record, checkpoint, iterate_many
+from chainrule.training import Progress, Record, checkpoint, iterate, iterate_many
+from chainrule.training.sources.convert import as_source
 
 
 def execute(run: Run, device: str = "auto", pictures: bool = True) -> Generator[Progress]:
@@ -31,7 +33,7 @@ def execute(run: Run, device: str = "auto", pictures: bool = True) -> Generator[
     check_same_data(run.folder, describe(summary))
     files.write_json(run.folder / DATA, describe(summary))
     model = build(run.configuration, summary)
-    run.remarks = [*summary.remarks, *start_from(run.configuration, model, summary.classes)]
+    run.remarks = [*summary.remarks, *start_from(run.configuration, model, summary)]
     device = run.device if device == "auto" else device
     history: list[Record] = []
     stopped = ""
@@ -73,22 +75,23 @@ def execute(run: Run, device: str = "auto", pictures: bool = True) -> Generator[
     run.__dict__ |= {"model": model, "summary": summary, "result": result}
 
 
-def start_from(configuration: Configuration, model: nn.Module, classes: Sequence[str]) -> list[str]:
+def start_from(configuration: Configuration, model: nn.Module, summary: DataSummary) -> list[str]:
     """Take over and freeze weights as the options ask; one remark for each."""
-    options, told = configuration.options, []
+    options, remarks = configuration.options, []
     if not (options.from_run or options.freeze):
-        return told
-    from chainrule.runs.transfer import freeze, source_weights, transfer
+        return remarks
+    from chainrule.runs.transfer import freeze, head_tensors, source_weights, transfer
 
     if options.from_run:
         source = Path(options.from_run)
-        same = source.is_dir() and Run.load(source).summary.classes == tuple(classes) != ()
-        report = transfer(model, source_weights(source), source.name, keep_head=same)
-        told.append(str(report))
+        weights = source_weights(source)
+        same = source.is_dir() and Run.load(source).summary.classes == summary.classes
+        head = () if same else head_tensors(configuration, summary)
+        remarks.append(str(transfer(model, weights, source.name, head)))
     if options.freeze:
         frozen = freeze(model, options.freeze)
-        told.append(f"frozen: {len(frozen)} tensors matching {options.freeze}")
-    return told
+        remarks.append(f"frozen: {len(frozen)} tensors matching {options.freeze}")
+    return remarks
 
 
 def fit(
@@ -116,9 +119,6 @@ def fit(
             folder=folder,
             augment=recipe.augmentation(),
         )
-    from chainrule.training import iterate
-    from chainrule.training.sources.convert import as_source
-
     source = as_source(train, recipe.settings, task.inputs, recipe.augmentation())
     validation = tuple(data.validation)
     return iterate(

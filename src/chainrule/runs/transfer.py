@@ -1,17 +1,20 @@
 """Starting from another run's weights: what is taken over, what is not and why, what stays frozen.
 
-The head, the last layer with weights, is new unless both runs tell the same classes apart.
-Notes: A 1.0.2 (transfer learning), J 6.5 (fine-tuning).
+The head, all tensors whose shape depends on the number of classes, is new unless both runs have the
+same classes. Notes: A 1.0.2 (transfer learning), J 6.5 (fine-tuning).
 """
 
 import fnmatch
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from torch import Tensor, nn
 
 from chainrule.errors import InputError
+from chainrule.runs.configuration import Configuration
+from chainrule.runs.recipe import DataSummary
+from chainrule.runs.run import build
 from chainrule.training import checkpoint
 
 LISTED = 4  # names of each kind that a report spells out
@@ -61,7 +64,7 @@ def source_weights(start: Path) -> dict[str, Tensor]:
 
 
 def transfer(
-    model: nn.Module, weights: Mapping[str, Tensor], source: str, keep_head: bool = False
+    model: nn.Module, weights: Mapping[str, Tensor], source: str, head: Sequence[str] = ()
 ) -> TransferReport:
     """Copy the weights whose name and shape agree into the model.
 
@@ -69,18 +72,18 @@ def transfer(
         model: changed in place.
         weights: tensors by name.
         source: where they come from, for the report.
-        keep_head: whether the head is taken over as well.
+        head: names of tensors that keep their initial values.
     """
     own = model.state_dict()
-    head = () if keep_head else tuple(name for name in own if name.startswith(head_of(model)))
     fitting = {
         name: t
         for name, t in weights.items()
         if name in own and own[name].shape == t.shape and name not in head
     }
     if not any(t.ndim > 1 for t in fitting.values()):
+        besides = " besides the head" if head else ""
         raise InputError(
-            f"no weight matrix of {source} fits this network in name and shape; it has "
+            f"no weight matrix of {source} fits this network in name and shape{besides}; it has "
             f"{listed(tuple(weights))}, the network has {listed(tuple(own))}"
         )
     model.load_state_dict(fitting, strict=False)
@@ -88,18 +91,20 @@ def transfer(
     return TransferReport(
         source,
         tuple(fitting),
-        head,
+        tuple(head),
         tuple(name for name in rest if name in weights),
         tuple(name for name in rest if name not in weights),
         tuple(name for name in weights if name not in own),
     )
 
 
-def head_of(model: nn.Module) -> str:
-    """The name, with its dot, of the last layer that has a weight."""
-    layers = [name for name, part in model.named_modules() if hasattr(part, "weight") and name]
-    matrices = [name for name in layers if model.get_submodule(name).weight.ndim > 1]  # type: ignore
-    return f"{matrices[-1]}." if matrices else "\0"
+def head_tensors(configuration: Configuration, summary: DataSummary) -> tuple[str, ...]:
+    """Names of the tensors whose shape depends on the number of classes."""
+    if not summary.classes:
+        return ()
+    more = replace(summary, classes=(*summary.classes, "one more"))
+    now, other = (build(configuration, each).state_dict() for each in (summary, more))
+    return tuple(name for name, tensor in now.items() if tensor.shape != other[name].shape)
 
 
 def freeze(model: nn.Module, pattern: str) -> tuple[str, ...]:
