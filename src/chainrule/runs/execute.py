@@ -27,7 +27,7 @@ from chainrule.training.sources.convert import as_source
 def execute(run: Run, device: str = "auto", pictures: bool = True) -> Generator[Progress]:
     """Train to the end, from the start or the last checkpoint; leaves pictures and a result."""
     began = time.perf_counter()
-    recipe, options = run.recipe, run.configuration.options
+    recipe = run.recipe
     data = recipe.data(run.data_folder)
     summary = recipe.summarize(data)
     check_same_data(run.folder, describe(summary))
@@ -77,7 +77,8 @@ def execute(run: Run, device: str = "auto", pictures: bool = True) -> Generator[
 
 def start_from(configuration: Configuration, model: nn.Module, summary: DataSummary) -> list[str]:
     """Take over and freeze weights as the options ask; one remark for each."""
-    options, remarks = configuration.options, []
+    options = configuration.options
+    remarks: list[str] = []
     if not (options.from_run or options.freeze):
         return remarks
     from chainrule.runs.transfer import freeze, head_tensors, source_weights, transfer
