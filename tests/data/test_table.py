@@ -82,7 +82,7 @@ def test_a_file_that_is_no_table_is_refused_with_its_line(write, content, messag
         (gzip.compress(b"a,b\n1,2\n", mtime=0), "is a gzip archive; unpack it"),
         (b"PK\x03\x04..[Content_Types].xml..xl/workbook.xml", "is an Excel workbook; save"),
         (b"PK\x03\x04..table.csv", "is a zip archive; unpack it"),
-        (b"\x89PNG\r\n\x1a\n", "is a PNG picture; expected a table"),
+        (b"\x89PNG\r\n\x1a\n", "is a PNG image; expected a table"),
         (b"PAR1\x15\x04", "is a Parquet file; save it as CSV"),
         ("a,b\n1,2\n".encode("utf-16"), "is text in UTF-16; save it"),
     ],

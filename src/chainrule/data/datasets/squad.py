@@ -45,7 +45,7 @@ CHECKSUMS = {
 VOCAB_SIZE = 10_000  # words
 LENGTH = 400
 DEV_TEST, DEV_VALIDATION = 12, 4  # articles, where only the dev file exists
-VALIDATION_FRACTION = 10  # one in so many training articles
+VALIDATION_ONE_IN = 10  # training articles
 PARTS = ("train", "validation", "test")
 
 Offsets = Sequence[tuple[int, int]]
@@ -117,7 +117,7 @@ def questions(folder: Path | None = None, seed: int = 0) -> dict[str, list[Quest
         found = {part: path or fetch_file(part, folder) for part, path in paths.items()}
         articles, test = read(found["train"]), read(found["dev"])
         train, validation = split_articles(
-            articles, max(1, len(articles) // VALIDATION_FRACTION), seed
+            articles, max(1, len(articles) // VALIDATION_ONE_IN), seed
         )
     parts = (train, validation, test)
     return {name: [*chain(*part.values())] for name, part in zip(PARTS, parts, strict=True)}
