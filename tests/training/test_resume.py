@@ -7,11 +7,23 @@ from pathlib import Path
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.utils.data import DataLoader, Dataset
 
 from chainrule.errors import DivergenceError, InputError
 from chainrule.learning.tasks import CLASSIFICATION
 from chainrule.models.feedforward.mlp import MLP
+from chainrule.models.recurrent.language_model import LanguageModel
 from chainrule.training import Settings, evaluate, fit, iterate
+from chainrule.training.sources import (
+    BucketedSequences,
+    MemoryMappedRows,
+    RandomWindows,
+    Rows,
+    RowsWithReplacement,
+    TruncatedBPTT,
+    WholeBatch,
+    as_source,
+)
 
 
 def rings(number: int = 200, seed: int = 0) -> tuple[Tensor, Tensor]:
@@ -119,3 +131,83 @@ def test_averaged_weights_are_kept_and_survive_an_interruption(tmp_path: Path) -
     steps.close()
     fit(resumed, rings(), rings(seed=1), settings=settings, folder=tmp_path)
     assert torch.equal(weights(straight), weights(resumed))
+
+
+def tokens(length: int = 120) -> tuple[Tensor, Tensor]:
+    text = (torch.arange(length + 1) ** 2) % 5
+    return text[:-1], text[1:]
+
+
+class Noisy(Dataset):
+    """Rows with noise from torch's generator, drawn when they are read."""
+
+    def __init__(self, arrays: tuple[Tensor, Tensor]):
+        self.arrays = arrays
+
+    def __len__(self) -> int:
+        return len(self.arrays[0])
+
+    def __getitem__(self, row: int) -> tuple[Tensor, Tensor]:
+        x, y = (t[row] for t in self.arrays)
+        return x + 0.1 * torch.randn_like(x), y
+
+
+def shuffled(generator: torch.Generator | None) -> DataLoader:
+    return DataLoader(Noisy(rings(60)), 16, shuffle=True, generator=generator)
+
+
+def language_model() -> nn.Module:
+    return LanguageModel(5, "gru", 6, embedding_dim=3, dropout=0.2)
+
+
+SOURCES = {
+    "rows": lambda: Rows(rings(60)),
+    "augmented rows": lambda: Rows(rings(60), augment=lambda x: x + torch.randn_like(x)),
+    "rows with replacement": lambda: RowsWithReplacement(rings(60)),
+    "whole batch": lambda: WholeBatch(rings(60)),
+    "memory-mapped rows": lambda: MemoryMappedRows(rings(60)),
+    "bucketed sequences": lambda: BucketedSequences(
+        rings(60), lengths=torch.arange(60).remainder(7)
+    ),
+    "data set": lambda: Noisy(rings(60)),
+    "shuffled loader": lambda: shuffled(None),
+    "loader with a generator": lambda: shuffled(torch.Generator()),
+    "truncated BPTT": lambda: TruncatedBPTT(tokens(), 3),
+    "random windows": lambda: RandomWindows(tokens(), 4, 3),
+}
+
+
+@pytest.mark.parametrize("stop_after", [1, 2, 5, 6])
+@pytest.mark.parametrize("name", SOURCES)
+def test_every_source_resumes_to_the_identical_weights(
+    name: str, stop_after: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chainrule.training.loop.TICK", 0.0)
+    text = name in ("truncated BPTT", "random windows")
+    own = {} if "loader" in name else {"batch_size": 10 if text else 16}
+    settings = Settings(epochs=4, learning_rate=0.02, **own)
+
+    def model(seed: int) -> nn.Module:
+        torch.manual_seed(seed)
+        return language_model() if text else MLP(2, [8], 2, dropout=0.3)
+
+    straight, broken, resumed = model(0), model(0), model(1)
+    fit(straight, SOURCES[name](), settings=settings)
+    steps = iterate(broken, SOURCES[name](), settings=settings, folder=tmp_path)
+    for number, _ in enumerate(steps, 1):
+        torch.rand(3)  # the caller's own draws
+        if number == stop_after:
+            steps.close()
+    assert not torch.equal(weights(broken), weights(straight))
+    torch.manual_seed(99)
+    fit(resumed, SOURCES[name](), settings=settings, folder=tmp_path)
+    assert torch.equal(weights(straight), weights(resumed))
+
+
+def test_a_loader_gives_every_epoch_another_order_and_the_same_seed_the_same_ones() -> None:
+    source, other = as_source(shuffled(None), Settings()), as_source(shuffled(None), Settings())
+    prepared = [s.prepared(CLASSIFICATION, torch.device("cpu"), True) for s in (source, other)]
+    first, again = (s.epoch(Settings(), 0)(0).inputs[0] for s in prepared)
+    assert torch.equal(first, again)
+    assert not torch.equal(first, prepared[0].epoch(Settings(), 1)(0).inputs[0])
+    assert not torch.equal(first, prepared[0].epoch(Settings(seed=1), 0)(0).inputs[0])

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from chainrule.errors import InputError
 from chainrule.learning.losses import Loss
 from chainrule.learning.tasks import Task
+from chainrule.training.evaluation import evaluation_mode
 from chainrule.training.settings import Settings
 
 Arrays = tuple[Tensor, ...]
@@ -70,10 +71,8 @@ def check_finite(t: Tensor, what: str) -> None:
 def check_model(model: nn.Module, loss: Loss, arrays: Arrays, number: int, name: str) -> None:
     """One example goes through model and loss; labels lie among the model's classes."""
     inputs, targets = [t[:1] for t in arrays[:number]], [t[:1] for t in arrays[number:]]
-    was_training = model.training
-    model.eval()
     try:
-        with torch.inference_mode():
+        with evaluation_mode(model):
             output = model(*inputs)
     except (RuntimeError, ValueError, TypeError) as error:
         shapes = ", ".join(str(tuple(t.shape[1:])) for t in inputs)
@@ -81,8 +80,6 @@ def check_model(model: nn.Module, loss: Loss, arrays: Arrays, number: int, name:
             f"the model does not take inputs of shape {shapes} as in the {name} split: "
             f"{str(error).splitlines()[0]}"
         ) from error
-    finally:
-        model.train(was_training)
     if len(targets) == 1 or not targets[0].is_floating_point():
         check_targets(output, arrays[number], name)
     with torch.inference_mode():
@@ -100,8 +97,8 @@ def check_targets(output: Tensor, y: Tensor, name: str) -> None:
         if output.shape[1:] != y.shape[1:]:
             raise InputError(
                 f"the model gives outputs of shape {tuple(output.shape[1:])} per example, but the "
-                f"targets of the {name} split have {tuple(y.shape[1:])}; one real output per "
-                "example needs targets y[:, None]"
+                f"targets of the {name} split have {tuple(y.shape[1:])}; one number per "
+                "example has the shape (batch, 1)"
             )
         return
     per_place = output.ndim > 2 and output.shape[2:] == y.shape[1:]  # (batch, classes, place …)
@@ -123,12 +120,16 @@ def check_monitor(settings: Settings, validated: bool, task: Task) -> None:
     task.metric(settings.monitor)
 
 
-def check_settings(settings: Settings, unsupported: Mapping[str, str]) -> None:
-    """Refuse settings that the data or the task cannot honor."""
+def check_settings(settings: Settings, unsupported: Mapping[str, str], whole: bool) -> None:
+    """Refuse settings that the batches cannot honor."""
     defaults = Settings()
     for name, reason in unsupported.items():
-        if hasattr(defaults, name) and getattr(settings, name) != getattr(defaults, name):
+        if getattr(settings, name) != getattr(defaults, name):
             raise InputError(f"`{name}` cannot be used here: {reason}; leave it out")
+    if settings.optimizer == "gd" and not whole:
+        raise InputError(
+            "`optimizer` gd takes all examples in every step, which this data cannot give; use sgd"
+        )
 
 
 def check_learnable(model: nn.Module) -> None:
@@ -137,18 +138,35 @@ def check_learnable(model: nn.Module) -> None:
         raise InputError(f"{type(model).__name__} has no parameters that a gradient could change")
 
 
-def check_batches(model: nn.Module, examples: int, settings: Settings) -> None:
+def check_batches(model: nn.Module, examples: int, batch_size: int) -> None:
     """There is something to learn, and batch normalization never meets a batch of one."""
     check_learnable(model)
-    whole = settings.optimizer == "gd"
-    sizes = (examples,) if whole else (settings.batch_size, examples % settings.batch_size or 2)
-    if normalizes_batches(model) and 1 in sizes:
+    if normalizes_batches(model) and 1 in (batch_size, examples % batch_size):
         raise InputError(
             f"batch normalization cannot learn from a batch of one example, the last of {examples} "
-            f"in batches of {settings.batch_size}; choose another `batch_size`"
+            f"in batches of {batch_size}; choose another `batch_size`"
         )
 
 
 def normalizes_batches(model: nn.Module) -> bool:
-    """Whether some layer looks at all examples of a batch at once."""
-    return any(hasattr(part, "running_mean") for part in model.modules())
+    """Whether some layer normalizes by the statistics of the batch while training."""
+    frozen = set(frozen_norms(model))
+    return any(hasattr(part, "running_mean") and part not in frozen for part in model.modules())
+
+
+def frozen_norms(model: nn.Module) -> list[nn.Module]:
+    """Normalization layers whose parameters are all frozen: their statistics stay as well."""
+    return [
+        part
+        for part in model.modules()
+        if hasattr(part, "running_mean")
+        and (parameters := list(part.parameters(recurse=False)))
+        and not any(p.requires_grad for p in parameters)
+    ]
+
+
+def training_mode(model: nn.Module) -> None:
+    """Training mode for everything but frozen normalization layers."""
+    model.train()
+    for part in frozen_norms(model):
+        part.eval()

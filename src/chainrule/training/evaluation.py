@@ -11,14 +11,15 @@ from chainrule.learning.tasks import Task
 
 @contextmanager
 def evaluation_mode(model: nn.Module) -> Iterator[None]:
-    """Evaluation mode without gradients; afterwards the model is in the mode it was in."""
-    was_training = model.training
+    """Evaluation mode without gradients; afterwards every layer is in the mode it was in."""
+    modes = [(part, part.training) for part in model.modules()]
     model.eval()
     try:
         with torch.inference_mode():
             yield
     finally:
-        model.train(was_training)
+        for part, training in modes:
+            part.training = training
 
 
 def outputs(model: nn.Module, inputs: tuple[Tensor, ...], batch_size: int = 4096) -> Tensor:

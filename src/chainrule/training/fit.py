@@ -1,4 +1,4 @@
-"""The engine's front: `fit`, `iterate`, `evaluate`, `predict` for any module and any data.
+"""The engine's front door: `fit`, `iterate`, `evaluate`, `predict` for any module and any data.
 
     history = fit(model, data, epochs=5)
     for progress in iterate(model, data, epochs=5): ...
@@ -14,9 +14,10 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.utils.data import DataLoader, Dataset, TensorDataset, default_collate
 
 from chainrule.errors import InputError
-from chainrule.learning.tasks import SEGMENTATION, Task, task_for
+from chainrule.learning.tasks import LANGUAGE_MODELING, Task, task_for
 from chainrule.registry import unknown
 from chainrule.training import devices
 from chainrule.training.evaluation import outputs
@@ -24,7 +25,10 @@ from chainrule.training.loop import run
 from chainrule.training.progress import History, Progress
 from chainrule.training.settings import Settings
 from chainrule.training.sources.base import BatchSource
-from chainrule.training.sources.convert import as_source, flattened
+from chainrule.training.sources.convert import as_source
+from chainrule.training.sources.loaders import CollatedSource, LoaderSource, flattened
+from chainrule.training.sources.rows import Rows
+from chainrule.training.sources.text import TextSource
 from chainrule.training.trainer import NetworkTrainer, prepare
 
 Loss = Callable[..., Tensor]
@@ -49,8 +53,9 @@ def iterate(
     Args:
         model: any module.
         data: splits, or what to train on.
-        validation: what to validate on, where `data` is no splits.
-        task: a Task, or a loss (output, target …) of your own; by default what the targets suggest.
+        validation: what to validate on, unless `data` is splits.
+        task: a Task, or a loss (output, target) of your own, which gives one value per example or
+            one for the batch; by default what the targets suggest.
         settings: all settings at once.
         folder: where the run is checkpointed, and continued from if there is a checkpoint.
         device: cpu, cuda, mps, or auto for the best one present.
@@ -78,17 +83,14 @@ def fit(
     Args:
         model: any module.
         data: splits, or what to train on.
-        validation: what to validate on, where `data` is no splits.
-        watch: shows the progress that passes through it, such as a bar.
+        validation: what to validate on, unless `data` is splits.
+        watch: passes the progress on and shows it, such as a progress bar.
         options: as for `iterate`.
     """
     steps: Iterator[Progress] = iterate(model, data, validation, **options)
-    records, stopped = [], ""
-    for progress in watch(steps) if watch else steps:
-        if progress.record:
-            records.append(progress.record)
-            stopped = progress.stopped or stopped
-    return History(records, stopped)
+    reports = [now for now in (watch(steps) if watch else steps) if now.record]
+    last = reports[-1]
+    return History([now.record for now in reports if now.record], last.stopped, last.kept)
 
 
 def evaluate(model: nn.Module, data: Any, task: Task | Loss | None = None) -> dict[str, float]:
@@ -136,42 +138,43 @@ def parts_of(data: Any, validation: Any) -> tuple[Any, Any]:
 
 
 def chosen_task(task: Task | Loss | None, data: Any, train: Any) -> Task:
-    """The given task, a loss of the user's as a task, or what the targets suggest."""
+    """The given task, a user's loss as a task, or what the targets suggest."""
     if isinstance(task, Task):
         return task
+    if isinstance(train, TextSource):
+        return LANGUAGE_MODELING if task is None else custom_task(task, 1)
+    tensors, inputs = sample(train)
     if task is not None:
-        count = len(flattened(train)) - 1 if isinstance(train, tuple | list) else 1
-        return Task(getattr(task, "__name__", "your loss"), task, inputs=max(1, count))
-    if isinstance(train, tuple | list) and train and isinstance(train[-1], Tensor):
-        classes = getattr(data, "classes", None)
-        found = task_for(train[-1], None if classes is None else len(classes))
-        inputs = max(1, len(flattened(train)) - 1)
-        return found if inputs == 1 else replace(found, inputs=inputs)
-    if isinstance(train, BatchSource):
-        return train_task(train)
-    return task_for(sample_target(train))
+        return custom_task(task, inputs)
+    classes = getattr(data, "classes", None)
+    found = task_for(tensors[inputs], None if classes is None else len(classes))
+    return found if inputs == 1 else replace(found, inputs=inputs)
 
 
-def train_task(source: BatchSource) -> Task:
-    """The usual task of a batch source."""
-    from chainrule.learning.tasks import LANGUAGE_MODELING
-    from chainrule.training.sources.text import TextSource
-
-    if isinstance(source, TextSource):
-        return LANGUAGE_MODELING
-    arrays = getattr(source, "arrays", None)
-    return task_for(arrays[-1]) if arrays else SEGMENTATION
+def custom_task(loss: Loss, inputs: int) -> Task:
+    """A task without metrics around a user's loss."""
+    return Task(getattr(loss, "__name__", "custom loss"), loss, inputs=inputs)
 
 
-def sample_target(data: Any) -> Tensor:
-    """The target of a first item or batch, with a leading axis of examples."""
-    from torch.utils.data import DataLoader
-
-    try:
-        if isinstance(data, DataLoader):
-            return next(iter(data))[-1]
-        return torch.as_tensor(data[0][-1])[None]
-    except (TypeError, IndexError, KeyError, StopIteration, RuntimeError) as error:
+def sample(data: Any) -> tuple[tuple[Tensor, ...], int]:
+    """Some examples as (input …, target …), and how many of the tensors are inputs."""
+    if isinstance(data, Rows):
+        return data.arrays, data.inputs
+    if isinstance(data, CollatedSource):
+        return flattened(next(data.all(), ())), data.inputs
+    if isinstance(data, TensorDataset):
+        data = data.tensors
+    if isinstance(data, DataLoader):
+        data = next(LoaderSource(data).all(), ())
+    elif isinstance(data, Dataset):
+        data = default_collate([data[0]])
+    elif isinstance(data, BatchSource):
+        raise InputError(f"expected a `task` for batches of {type(data).__name__}, got none")
+    arrays = flattened(data) if isinstance(data, tuple | list) else ()
+    if len(arrays) < 2 or not all(isinstance(t, Tensor) for t in arrays):
+        kinds = ", ".join(type(part).__name__ for part in arrays) or type(data).__name__
         raise InputError(
-            "cannot see the targets of the data; expected items (input, target), or pass `task`"
-        ) from error
+            f"expected splits, tensors (input, target), a Dataset or a DataLoader of them, got "
+            f"{kinds}; chainrule.data.arrays(x, y) makes splits from NumPy arrays and frames"
+        )
+    return arrays, len(arrays) - 1

@@ -52,6 +52,10 @@ class Trainer(ABC):
     def out_of_patience(self) -> str:
         """Why early stopping ends training now, or nothing."""
 
+    def kept_epoch(self) -> int | None:
+        """The epoch whose weights are kept; None: the last."""
+        return None
+
     @abstractmethod
     def finish(self) -> None:
         """Leave the weights that are kept in the models."""
@@ -64,7 +68,9 @@ class Trainer(ABC):
         """A report; after the end of an epoch with its record."""
         epoch = self.state.epoch + 1 if record is None else int(record["epoch"])
         loss = self.running_loss() if record is None else float(record[self.loss_name])
-        return Progress(epoch, self.epochs, step, self.steps, loss, record, stopped)
+        return Progress(
+            epoch, self.epochs, step, self.steps, loss, record, stopped, self.kept_epoch()
+        )
 
 
 def run(trainer: Trainer, folder: Path | None) -> Generator[Progress]:

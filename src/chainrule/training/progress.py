@@ -2,13 +2,23 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
+from typing import overload
+
+from chainrule.learning.metrics import format_metric
 
 Record = dict[str, int | float]
+SHOWN = 5  # epochs in a notebook's table
 
 
 @dataclass(frozen=True)
 class Progress:
-    """A report several times a second; `record` holds the metrics of an epoch that just ended."""
+    """A report, several times a second and at the end of every epoch.
+
+    record: the metrics of an epoch that just ended.
+    stopped: why training ended, in the last report.
+    kept: the epoch whose weights early stopping keeps so far; None without early stopping.
+    """
 
     epoch: int
     epochs: int
@@ -17,6 +27,7 @@ class Progress:
     loss: float
     record: Record | None = None
     stopped: str = ""
+    kept: int | None = None
 
     @property
     def fraction(self) -> float:
@@ -25,12 +36,18 @@ class Progress:
 
 
 class History(Sequence[Record]):
-    """One record per epoch; prints as its last line, draws as learning curves.
+    """The records of a run, one dictionary per epoch.
 
     Args:
         records: in the order of the epochs.
         stopped: why training ended.
         kept: the epoch whose weights the model has; None: the last.
+
+    >>> history = History([{"epoch": 1, "train_loss": 0.5}], "all epochs done")
+    >>> history[-1]["train_loss"], len(history)
+    (0.5, 1)
+    >>> history
+    History(1 epoch, all epochs done: train_loss 0.5)
     """
 
     def __init__(self, records: Sequence[Record], stopped: str = "", kept: int | None = None):
@@ -39,11 +56,35 @@ class History(Sequence[Record]):
     def __len__(self) -> int:
         return len(self.records)
 
-    def __getitem__(self, place):  # type: ignore[no-untyped-def]
+    @overload
+    def __getitem__(self, place: int) -> Record: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Record]: ...
+    def __getitem__(self, place: int | slice) -> Record | list[Record]:
         return self.records[place]
 
     def __repr__(self) -> str:
         if not self.records:
             return "History(no epochs)"
-        last = ", ".join(f"{k} {v:.4g}" for k, v in self.records[-1].items() if k != "epoch")
-        return f"History({len(self)} epochs, {self.stopped}; last: {last})"
+        epochs = f"{len(self)} epoch{'s' if len(self) > 1 else ''}"
+        kept = "" if self.kept is None else f", weights of epoch {self.kept}"
+        last = ", ".join(
+            f"{name} {format_metric(name, value)}"
+            for name, value in self.records[-1].items()
+            if name not in ("epoch", "seconds")
+        )
+        return f"History({epochs}, {self.stopped}{kept}: {last})"
+
+    def _repr_html_(self) -> str:
+        """The last epochs as a table, for notebooks."""
+        if not self.records:
+            return "<p>no epochs</p>"
+        names = [name for name in self.records[-1] if name != "epoch"]
+        head = "".join(f"<th>{escape(name)}</th>" for name in ("epoch", *names))
+        rows = "".join(
+            f"<tr><td>{record['epoch']}</td>"
+            + "".join(f"<td>{format_metric(name, record.get(name))}</td>" for name in names)
+            + "</tr>"
+            for record in self.records[-SHOWN:]
+        )
+        return f"<table><tr>{head}</tr>{rows}</table><p>{escape(self.stopped)}</p>"

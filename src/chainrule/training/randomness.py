@@ -9,6 +9,12 @@ def permutation(n: int, seed: int, epoch: int) -> Tensor:
     return torch.randperm(n, generator=torch.Generator().manual_seed(mix(seed, epoch)))
 
 
+def with_replacement(n: int, seed: int, epoch: int) -> Tensor:
+    """n examples of one epoch, drawn independently."""
+    generator = torch.Generator().manual_seed(mix(seed, epoch))
+    return torch.randint(n, (n,), generator=generator)
+
+
 def bucketed(order: Tensor, lengths: Tensor, batch_size: int, seed: int, epoch: int) -> Tensor:
     """The order with rows of similar length brought together, so that a batch has little padding.
 

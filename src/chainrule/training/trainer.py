@@ -23,7 +23,7 @@ from chainrule.learning.schedules import schedule
 from chainrule.learning.tasks import Task
 from chainrule.nn.aux_losses import collect_aux_losses
 from chainrule.training import devices
-from chainrule.training.checks import check_monitor, check_settings
+from chainrule.training.checks import check_monitor, check_settings, training_mode
 from chainrule.training.loop import Trainer
 from chainrule.training.progress import Record
 from chainrule.training.randomness import reseed
@@ -56,7 +56,7 @@ def prepare(
 ) -> TrainSpec:
     """Refuse what cannot work, then put model and data in their places."""
     model.to("cpu")
-    check_settings(settings, train.unsupported)
+    check_settings(settings, train.unsupported, train.whole)
     for name, source in (("training", train), ("validation", validation)):
         if source is not None:
             source.check(model, task, settings, name)
@@ -124,7 +124,7 @@ class NetworkTrainer(Trainer):
         self.batches = self.spec.train.epoch(settings, state.epoch)
         fresh = state.step == 0
         state.carried = {} if fresh else {k: t.to(self.device) for k, t in state.carried.items()}
-        state.model.train()
+        training_mode(state.model)
 
     def step(self, t: int) -> None:
         settings, on_cpu = self.spec.settings, self.device.type == "cpu"
@@ -225,6 +225,10 @@ class NetworkTrainer(Trainer):
                 raise self.diverged("validation loss", found["loss"], self.steps)
             state.keep_best(monitor.cost(found[monitor.name]))
         return {f"validation_{name}": value for name, value in found.items()}
+
+    def kept_epoch(self) -> int | None:
+        stopping = self.state.stopping
+        return stopping.best_epoch if stopping.patience and stopping.best_epoch else None
 
     def out_of_patience(self) -> str:
         settings = self.spec.settings

@@ -168,11 +168,11 @@ def stack_up(
     train, validation = task.targets(train), validation and task.targets(validation)
     check_monitor(settings[0], validation is not None or folds is not None, task)
     if folds is None:
-        check_batches(models[0], len(train[0]), settings[0])
+        check_batches(models[0], len(train[0]), settings[0].batch_size)
     else:
         check_folds(folds, models, settings[0].batch_size)
         for learned, _ in folds:
-            check_batches(models[0], len(learned), settings[0])
+            check_batches(models[0], len(learned), settings[0].batch_size)
     order, groups = by_batches(settings, folds, augment)
     models, settings = [models[k].cpu() for k in order], [settings[k] for k in order]
     rows = [torch.arange(len(train[0]))] * len(models)

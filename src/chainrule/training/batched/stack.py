@@ -20,6 +20,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from chainrule.errors import InputError, NotBatchableError
 from chainrule.learning.penalties import penalized_parameters
 from chainrule.nn.dropout import LEVELS, MASKS, draws, kept_levels, laid_out
+from chainrule.training.checks import training_mode
 
 NONE = torch.zeros((), dtype=torch.int16)  # a draw that keeps its unit
 
@@ -43,7 +44,11 @@ class Stack(nn.Module):
         self.members = len(models)
         parameters, buffers = stack_module_state(list(models))
         self.names, self.buffer_names = list(parameters), list(buffers)
-        self.stacked = nn.ParameterList(p.detach().clone() for p in parameters.values())
+        trainable = [p.requires_grad for p in models[0].parameters()]
+        self.stacked = nn.ParameterList(
+            nn.Parameter(p.detach().clone(), requires_grad)
+            for p, requires_grad in zip(parameters.values(), trainable, strict=True)
+        )
         self.weights = tuple(self.stacked)  # reading a ParameterList costs more than using it
         weights = set(penalized_parameters(models[0]))
         self.penalized = [p in weights for p in models[0].parameters()]
@@ -67,7 +72,9 @@ class Stack(nn.Module):
         Mapping costs more than small networks compute; it is done once, and the operations that it
         leads to are replayed. Where the first map is affine, the copies of a batch are never made.
         """
-        model = self.wiring[0].train(self.training)
+        model = self.wiring[0].eval()
+        if self.training:
+            training_mode(model)
         names = self.names + self.buffer_names
 
         def member(*tensors: Tensor) -> Tensor:
@@ -234,12 +241,13 @@ def check_alike(models: Sequence[nn.Module]) -> None:
     if not models:
         raise InputError("expected at least one network to train, got none")
 
-    def shape(model: nn.Module) -> list[tuple[str, torch.Size]]:
-        return [(name, t.shape) for name, t in model.state_dict().items()]
+    def shape(model: nn.Module) -> list[tuple[object, ...]]:
+        trainable = [(p.requires_grad,) for p in model.parameters()]
+        return trainable + [(name, t.shape) for name, t in model.state_dict().items()]
 
     for model in models[1:]:
         if type(model) is not type(models[0]) or shape(model) != shape(models[0]):
             raise NotBatchableError(
                 "networks trained together must be of one architecture; "
-                f"{type(model).__name__} differs from the first in class or shapes"
+                f"{type(model).__name__} differs in class, shapes or frozen parameters"
             )

@@ -114,7 +114,8 @@ def clip(weights: Sequence[nn.Parameter], largest: float) -> None:
     norm = torch.stack(squares).sum(0).sqrt()
     factor = (largest / (norm + 1e-6)).clamp_max(1)
     for p in weights:
-        p.grad.mul_(per_member(factor, p))  # type: ignore[union-attr]
+        if p.grad is not None:
+            p.grad.mul_(per_member(factor, p))
 
 
 @torch.no_grad()

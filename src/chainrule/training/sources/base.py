@@ -30,6 +30,8 @@ class BatchSource(ABC):
 
     unsupported: Mapping[str, str] = {}
     """Settings that make no sense for these batches, and why."""
+    whole: bool = False
+    """Whether every batch holds all examples."""
 
     @abstractmethod
     def __len__(self) -> int:

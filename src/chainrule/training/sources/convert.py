@@ -2,21 +2,20 @@
 
 from typing import Any
 
-from torch import Tensor
 from torch.utils.data import DataLoader, Dataset, TensorDataset
 
 from chainrule.errors import InputError
 from chainrule.learning.augmentation import Augment
 from chainrule.training.settings import Settings
 from chainrule.training.sources.base import BatchSource
-from chainrule.training.sources.loaders import DatasetSource, LoaderSource
+from chainrule.training.sources.loaders import DatasetSource, LoaderSource, flattened
 from chainrule.training.sources.rows import Rows, RowsWithReplacement, WholeBatch
 
 
 def as_source(
     data: Any, settings: Settings, inputs: int = 1, augment: Augment | None = None
 ) -> BatchSource:
-    """The batches of a tuple of tensors, a Dataset or a DataLoader; a source stays as it is.
+    """The batches of a tuple of tensors, a Dataset or a DataLoader; a source is returned unchanged.
 
     Args:
         data: tensors (input …, target), a torch `Dataset` or `DataLoader`, or a batch source.
@@ -34,7 +33,7 @@ def as_source(
         return DatasetSource(data, inputs)
     if not isinstance(data, tuple | list):
         raise InputError(
-            f"expected tensors (input, target), splits, a Dataset or a DataLoader, got "
+            f"expected tensors (input, target), a Dataset or a DataLoader, got "
             f"{type(data).__name__}; chainrule.data.arrays(x, y) makes splits from NumPy arrays"
         )
     kind = Rows
@@ -43,9 +42,3 @@ def as_source(
     elif settings.sampling == "replacement":
         kind = RowsWithReplacement
     return kind(flattened(data), inputs, augment)
-
-
-def flattened(data: tuple[Any, ...] | list[Any]) -> tuple[Tensor, ...]:
-    """((a, b), y) → (a, b, y): several inputs may come as a tuple of their own."""
-    first = data[0] if data else ()
-    return (*first, *data[1:]) if type(first) in (tuple, list) else tuple(data)

@@ -1,9 +1,9 @@
 """torch's own ways to hold data: a `Dataset`, a `DataLoader`."""
 
+import copy
 import math
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
-from types import MappingProxyType
 from typing import Any
 
 import torch
@@ -12,9 +12,9 @@ from torch.utils.data import DataLoader, Dataset, default_collate
 
 from chainrule.errors import InputError
 from chainrule.learning.tasks import Task
-from chainrule.training.checks import check_batches, check_model, check_split
+from chainrule.training.checks import check_batches, check_learnable, check_model, check_split
 from chainrule.training.evaluation import evaluation_mode, measured
-from chainrule.training.randomness import mix, permutation
+from chainrule.training.randomness import mix, permutation, with_replacement
 from chainrule.training.settings import Settings
 from chainrule.training.sources.base import Arrays, Batch, BatchSource
 
@@ -22,27 +22,30 @@ from chainrule.training.sources.base import Arrays, Batch, BatchSource
 class CollatedSource(BatchSource):
     """Batches that come as tuples of tensors: inputs first, then targets."""
 
+    task: Task
+
     def __init__(self, inputs: int = 1):
         self.inputs = inputs
-        self.task: Task | None = None
 
     def all(self) -> Iterator[Arrays]:
         """Everything once, in its own order, for evaluation."""
         raise NotImplementedError
 
-    def as_batch(self, collated: Any) -> Batch:
+    def as_batch(self, collated: Any, task: Task) -> Batch:
         """A tuple of tensors as a batch, its targets in the form of the task."""
+        collated = flattened(collated) if isinstance(collated, list | tuple) else collated
         if not (isinstance(collated, list | tuple) and all(map(torch.is_tensor, collated))):
             raise InputError(
                 f"expected batches that are tuples of tensors (input …, target), got "
                 f"{type(collated).__name__}; return such tuples from the data set"
             )
-        arrays = self.task.targets(tuple(collated)) if self.task else tuple(collated)
+        arrays = task.targets(tuple(collated))
         return Batch(arrays[: self.inputs], arrays[self.inputs :], len(arrays[0]))
 
     def prepared(self, task: Task, device: torch.device, training: bool) -> "BatchSource":
-        self.task = task
-        return self
+        prepared = copy.copy(self)
+        prepared.task = task
+        return prepared
 
     def evaluate(self, model: nn.Module, task: Task) -> dict[str, float]:
         device = next((p.device for p in model.parameters()), torch.device("cpu"))
@@ -50,27 +53,30 @@ class CollatedSource(BatchSource):
         targets: list[Arrays] = []
         with evaluation_mode(model):
             for collated in self.all():
-                batch = self.as_batch(collated)
+                batch = self.as_batch(collated, task)
                 outputs.append(model(*(t.to(device) for t in batch.inputs)).float().cpu())
                 targets.append(batch.targets)
         every = tuple(torch.cat(parts) for parts in zip(*targets, strict=True))
         return measured(torch.cat(outputs), every, task)
 
     def check(self, model: nn.Module, task: Task, settings: Settings, name: str) -> None:
-        self.task = task
         first = next(self.all(), None)
         if first is None:
             raise InputError(f"the {name} data is empty; expected at least one batch")
-        batch = self.as_batch(first)
+        batch = self.as_batch(first, task)
         arrays = (*batch.inputs, *batch.targets)
         check_split(arrays, self.inputs, name)
         check_model(model, task.minimized, arrays, self.inputs, name)
         if name == "training":
-            check_batches(model, len(self), settings)
+            self.check_sizes(model, settings)
+
+    def check_sizes(self, model: nn.Module, settings: Settings) -> None:
+        """Refuse batches that the model cannot learn from."""
+        check_batches(model, len(self), settings.batch_size)
 
 
 class DatasetSource(CollatedSource):
-    """A map-style `torch.utils.data.Dataset`, shuffled by (seed, epoch).
+    """A map-style `torch.utils.data.Dataset`, in an order that follows from (seed, epoch).
 
     Args:
         dataset: with `__len__` and `__getitem__`, giving (input …, target).
@@ -88,8 +94,9 @@ class DatasetSource(CollatedSource):
         return math.ceil(len(self) / settings.batch_size)
 
     def epoch(self, settings: Settings, epoch: int) -> Callable[[int], Batch]:
-        rows = permutation(len(self), settings.seed, epoch).split(settings.batch_size)
-        return lambda step: self.as_batch(self.collate(rows[step].tolist()))
+        draw = permutation if settings.sampling == "shuffle" else with_replacement
+        rows = draw(len(self), settings.seed, epoch).split(settings.batch_size)
+        return lambda step: self.as_batch(self.collate(rows[step].tolist()), self.task)
 
     def collate(self, rows: list[int]) -> Any:
         return default_collate([self.dataset[row] for row in rows])
@@ -102,12 +109,12 @@ class DatasetSource(CollatedSource):
 class LoaderSource(CollatedSource):
     """A `torch.utils.data.DataLoader`, which decides the size and the order of its batches.
 
-    A loader that shuffles with torch's generator gets a seed for every epoch. A resumed run reads
-    the batches behind it again and skips them.
+    Its random numbers follow from (seed, epoch), those of its own `generator` too. A resumed run
+    reads the batches it has already seen once more and skips them.
     """
 
-    unsupported: Mapping[str, str] = MappingProxyType(
-        {"sampling": "the DataLoader samples its batches itself"}
+    unsupported: Mapping[str, str] = dict.fromkeys(
+        ("batch_size", "sampling"), "the DataLoader makes the batches"
     )
 
     def __init__(self, loader: DataLoader[Any], inputs: int = 1):
@@ -126,21 +133,49 @@ class LoaderSource(CollatedSource):
             ) from None
 
     def epoch(self, settings: Settings, epoch: int) -> Callable[[int], Batch]:
-        place, batches = 0, iter(())
-        started = False
+        following, batches = -1, iter(())
 
         def batch(step: int) -> Batch:
-            nonlocal place, batches, started
-            if not started or step != place:
-                with torch.random.fork_rng(devices=[]):
-                    torch.manual_seed(mix(settings.seed, epoch))
-                    batches = islice(iter(self.loader), step, None)
-                place, started = step, True
-            place += 1
-            return self.as_batch(next(batches))
+            nonlocal following, batches
+            if step != following:
+                batches = islice(seeded(self.loader, mix(settings.seed, epoch)), step, None)
+            following = step + 1
+            return self.as_batch(next(batches), self.task)
 
         return batch
 
+    def work(self, settings: Settings) -> int:
+        return self.loader.batch_size or settings.batch_size
+
+    def check_sizes(self, model: nn.Module, settings: Settings) -> None:
+        size = self.loader.batch_size
+        if size is None:  # a batch sampler decides
+            check_learnable(model)
+        else:
+            check_batches(model, size if self.loader.drop_last else len(self), size)
+
     def all(self) -> Iterator[Arrays]:
+        yield from seeded(self.loader, 0)
+
+
+def seeded(loader: DataLoader[Any], seed: int) -> Iterator[Any]:
+    """The batches of a loader, whose random numbers come from a stream of their own."""
+    state = torch.Generator().manual_seed(seed).get_state()
+    if loader.generator is not None:
+        loader.generator.manual_seed(seed)
+    batches, end = None, object()
+    while True:
         with torch.random.fork_rng(devices=[]):
-            yield from self.loader
+            torch.set_rng_state(state)
+            batches = batches or iter(loader)
+            batch = next(batches, end)
+            state = torch.get_rng_state()
+        if batch is end:
+            return
+        yield batch
+
+
+def flattened(data: tuple[Any, ...] | list[Any]) -> tuple[Any, ...]:
+    """((a, b), y) → (a, b, y): several inputs may come as a tuple of their own."""
+    first = data[0] if data else ()
+    return (*first, *data[1:]) if type(first) in (tuple, list) else tuple(data)

@@ -1,7 +1,7 @@
 """Examples as rows of tensors: shuffled, drawn with replacement, all at once, or by length."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import torch
 from torch import Tensor, nn
@@ -12,19 +12,23 @@ from chainrule.learning.tasks import Task
 from chainrule.training import devices
 from chainrule.training.checks import check_batches, check_model, check_split
 from chainrule.training.evaluation import evaluate_arrays
-from chainrule.training.randomness import bucketed, mix, permutation
+from chainrule.training.randomness import bucketed, permutation, with_replacement
 from chainrule.training.settings import Settings
 from chainrule.training.sources.base import Arrays, Batch, BatchSource
 
 
 class Rows(BatchSource):
-    """Every example once an epoch, in the order of (seed, epoch); the last batch may be smaller.
+    """Every example once per epoch, in an order that follows from (seed, epoch).
+
+    The last batch may be smaller.
 
     Args:
         arrays: inputs, then targets, all with equally many rows.
         inputs: how many of the arrays are inputs.
         augment: changes the first input of a training batch; it draws from torch's generator.
     """
+
+    unsupported: Mapping[str, str] = {"sampling": "these batches have an order of their own"}
 
     def __init__(self, arrays: Arrays, inputs: int = 1, augment: Augment | None = None):
         self.arrays, self.inputs, self.augment = tuple(arrays), inputs, augment
@@ -59,7 +63,7 @@ class Rows(BatchSource):
         loss = task.minimized if name == "training" else task.loss
         check_model(model, loss, arrays, self.inputs, name)
         if name == "training":
-            check_batches(model, len(self), settings)
+            check_batches(model, len(self), len(self) if self.whole else settings.batch_size)
 
     def prepared(self, task: Task, device: torch.device, training: bool) -> "Rows":
         arrays = task.targets(self.arrays)
@@ -73,13 +77,16 @@ class Rows(BatchSource):
 class RowsWithReplacement(Rows):
     """Each batch is drawn independently: the stochastic gradient of the theory. Notes: L 7."""
 
+    unsupported: Mapping[str, str] = {}
+
     def order(self, settings: Settings, epoch: int) -> Tensor:
-        generator = torch.Generator().manual_seed(mix(settings.seed, epoch))
-        return torch.randint(len(self), (len(self),), generator=generator)
+        return with_replacement(len(self), settings.seed, epoch)
 
 
 class WholeBatch(Rows):
     """All examples in every step: gradient descent proper."""
+
+    whole = True
 
     def steps(self, settings: Settings) -> int:
         return 1
