@@ -19,7 +19,7 @@ from chainrule.runs.configuration import Configuration
 from chainrule.runs.folder import CHECKPOINTS, DATA, METRICS, MODEL, RESULT
 from chainrule.runs.predictions import Metrics, Predictions
 from chainrule.runs.recipe import DataSummary
-from chainrule.runs.run import Run, build, check_same_data, describe, measure, published
+from chainrule.runs.run import Run, check_same_data, describe, initial_model, measure, published
 from chainrule.training import Progress, Record, checkpoint, iterate, iterate_many
 from chainrule.training.sources.convert import as_source
 
@@ -32,7 +32,7 @@ def execute(run: Run, device: str = "auto", pictures: bool = True) -> Generator[
     summary = recipe.summarize(data)
     check_same_data(run.folder, describe(summary))
     files.write_json(run.folder / DATA, describe(summary))
-    model = build(run.configuration, summary)
+    model = initial_model(run.configuration, summary, data)
     run.remarks = [*summary.remarks, *start_from(run.configuration, model, summary)]
     device = run.device if device == "auto" else device
     history: list[Record] = []

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from chainrule.runs.configuration import Configuration
 from chainrule.runs.recipe import BaseRecipe
-from chainrule.runs.run import build
+from chainrule.runs.run import initial_model
 from chainrule.training.rate_finder import RateSearch, find_rate
 
 if TYPE_CHECKING:
@@ -17,8 +17,7 @@ def search_rates(
 ) -> RateSearch:
     """Try the rates on the recipe's fresh model."""
     data = recipe.data(folder)
-    model = build(Configuration(recipe), recipe.summarize(data))
-    recipe.initialize(model, data)
+    model = initial_model(Configuration(recipe), recipe.summarize(data), data)
     network, task = recipe.network(model, data), recipe.task(data)
     source = recipe.source(data.train)
     return find_rate(network, source, recipe.settings, task, lowest, highest, steps)

@@ -201,7 +201,6 @@ class BaseRecipe(ABC):
 
     def fit(self, model: Any, data: Any, folder: Path | None, device: str) -> Generator[Progress]:
         """Train the model in place, yielding progress."""
-        self.initialize(model, data)
         return iterate(
             self.network(model, data),
             self.source(data.train),

@@ -117,11 +117,11 @@ class Run:
             )
         config = read_json(folder / CONFIG)
         try:
-            entry = recipe_entry(config["recipe"])
-            configuration = configure(entry.load().Recipe, config["settings"])
+            kind = recipe_entry(config["recipe"]).load().Recipe
+            configuration = configure(kind, config["settings"])
             data = Path(config["data"]) if config["data"] else None
             return cls(folder, config["recipe"], configuration, data, config["device"])
-        except (KeyError, TypeError) as error:
+        except (InputError, KeyError, TypeError) as error:
             raise InputError(
                 f"{folder / CONFIG} does not fit this version of the recipe: {error}"
             ) from None
@@ -190,7 +190,8 @@ class Run:
 
     def evaluate(self, data_folder: Path | None = None) -> Metrics:
         """Every metric, measured again from the saved weights."""
-        return evaluate_run(self.configuration, self.model, self.data(data_folder))
+        data = self.data(data_folder)  # refuses other data before their encoder meets the model
+        return evaluate_run(self.configuration, self.model, data)
 
     def train(self, device: str = "auto", pictures: bool = True) -> Generator[Progress]:
         """Train to the end, from the start or the last checkpoint."""
@@ -244,6 +245,13 @@ def build(configuration: Configuration, summary: DataSummary) -> nn.Module:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(recipe.seed)
         return recipe.model(summary)
+
+
+def initial_model(configuration: Configuration, summary: DataSummary, data: Any) -> nn.Module:
+    """The model before its first step: built, and initialized by what the data say."""
+    model = build(configuration, summary)
+    configuration.recipe.initialize(model, data)
+    return model
 
 
 def evaluate_run(configuration: Configuration, model: nn.Module, data: Any) -> Metrics:

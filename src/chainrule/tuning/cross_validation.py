@@ -24,7 +24,7 @@ from chainrule.learning.metrics import LOSS, Metric
 from chainrule.learning.tasks import Task
 from chainrule.runs.configuration import Configuration
 from chainrule.runs.recipe import BaseRecipe, DataSummary
-from chainrule.runs.run import build
+from chainrule.runs.run import build, initial_model
 from chainrule.training import Record, Settings, iterate_many
 from chainrule.training.batched.run import k_folds
 from chainrule.training.stopping import last_epoch
@@ -165,7 +165,8 @@ def one_by_one(
             data = replace(pool.data, train=pool.part(learned), validation=pool.part(held_out))
             history: list[Record] = []
             try:
-                steps = own.fit(build(Configuration(own), pool.summary), data, None, "cpu")
+                model = initial_model(Configuration(own), pool.summary, data)
+                steps = own.fit(model, data, None, "cpu")
                 with closing(steps):
                     for now in steps:
                         if now.record:

@@ -18,7 +18,7 @@ from chainrule.errors import InputError
 from chainrule.recipes.families.bert import BertSizes, TrimmedPadding, lengths, wordpiece_of
 from chainrule.runs.configuration import Configuration
 from chainrule.runs.recipe import SPLITS, BaseRecipe, DataSummary, Metrics, Predictions
-from chainrule.runs.run import Run, build
+from chainrule.runs.run import Run, initial_model
 from chainrule.training import Settings
 from chainrule.training.sources import BucketedSequences
 
@@ -85,7 +85,7 @@ class FineTuningRecipe(BertSizes, BaseRecipe):
         """The same network from random weights on the same rows, where this one had others."""
         if not self.from_run:
             return {}
-        model = build(Configuration(self), self.summarize(data))
+        model = initial_model(Configuration(self), self.summarize(data), data)
         for _ in self.fit(model, data, None, "cpu"):
             pass
         return {SCRATCH: self.evaluate(Predictions(replace(self, from_run=""), model, data))}

@@ -18,7 +18,7 @@ from chainrule.data.splits import Splits
 from chainrule.models.feedforward.mlp import MLP
 from chainrule.runs.configuration import Configuration
 from chainrule.runs.recipe import BaseRecipe, DataSummary, Metrics, Predictions
-from chainrule.runs.run import build
+from chainrule.runs.run import initial_model
 from chainrule.training import Settings
 
 
@@ -43,7 +43,7 @@ class Recipe(BaseRecipe):
         return MLP(summary.inputs, self.hidden, summary.outputs)
 
     def baselines(self, data: Splits) -> dict[str, Metrics]:
-        model = build(Configuration(self), self.summarize(data))
+        model = initial_model(Configuration(self), self.summarize(data), data)
         for _ in self.fit(model, data, None, "cpu"):
             pass
         return {"the same network on labels alone": self.evaluate(Predictions(self, model, data))}
