@@ -11,7 +11,6 @@ from chainrule.plots.features import feature_maps, filters, saliency
 from chainrule.plots.images import worst_mistakes
 from chainrule.plots.predictions import confusion_matrix, predicted_against_true, roc_curves
 from chainrule.plots.segmentation import MOST_SCENES, segmented_scenes
-from chainrule.plots.surfaces import decision_boundary, decision_surface
 from chainrule.runs.predictions import Predictions
 from chainrule.training import outputs
 
@@ -51,6 +50,8 @@ def pictures(predictions: Predictions) -> "dict[str, Figure]":
 
 def plane(model: nn.Module, data: Splits, mistakes: np.ndarray) -> "dict[str, Figure]":
     """Decision boundary and surface over two-dimensional data."""
+    from chainrule.plots.surfaces import decision_boundary, decision_surface  # needs SciPy
+
     x, y = data.test.x.numpy(), data.test.y.numpy()
 
     def predict(points: np.ndarray) -> np.ndarray:
