@@ -13,17 +13,10 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-from chainrule.registry import ROOT, entries
+from chainrule.registry import ROOT, entries, references
 
 PAGE = Path(__file__).parent / "course.md"
 KINDS = ("models", "recipes", "claims", "tools")
-REFERENCE = re.compile(
-    r"\b(?P<numbered>[JA] \d+(?:\.\d+)*)"
-    r"|(?:L )?(?P<exercise>exercise 10\.\d)"
-    r"|\bL (?P<quote>[\"'])(?P<heading>.+?)(?P=quote)"
-    r"|\b(?P<part>L \d+|L appendix)\b",
-    re.DOTALL,
-)
 TITLES = {
     "J 1.1": "McCulloch-Pitts neuron",
     "J 1.2": "Perceptron",
@@ -111,18 +104,6 @@ sets of notes; *tools* are what the others are built from. Parallel
 distributed processing, J 1.3, is in [ARCHITECTURE.md](../ARCHITECTURE.md): the place of each of its
 seven elements.
 """
-
-
-def references(text: str) -> Iterator[str]:
-    """`J 7.4`, `L exercise 10.1`, `L Dropout`, in the order of the text."""
-    for found in REFERENCE.finditer(text):
-        if exercise := found["exercise"]:
-            yield f"L {exercise}"
-        elif heading := found["heading"]:
-            words = " ".join(heading.split())
-            yield "L " + words[0] + re.sub(r"\b[A-Z][a-z]+", lambda w: w[0].lower(), words[1:])
-        else:
-            yield found["numbered"] or found["part"]
 
 
 def files() -> Iterator[tuple[str, str, Path]]:

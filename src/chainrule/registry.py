@@ -8,10 +8,12 @@ Listing reads text and imports nothing, so `chainrule list` answers at once.
 import ast
 import re
 import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from hashlib import sha256
 from importlib import import_module
+from inspect import cleandoc
 from pathlib import Path
 from types import ModuleType
 
@@ -26,6 +28,16 @@ CONTRACTS = {
     "claims": r"^def check\(",
 }
 FOLDERS = {"claims": "lab", "data": "data/datasets"}
+DOCSTRING = re.compile(r'r?"""(.*?)"""', re.DOTALL)
+REFERENCE = re.compile(
+    r"\b(?P<numbered>[JA] \d+(?:\.\d+)*)"
+    r"|(?:L )?(?P<exercise>exercise 10\.\d)"
+    r"|\bL (?P<quote>[\"'])(?P<heading>.+?)(?P=quote)"
+    r"|\b(?P<part>L \d+|L appendix)\b",
+    re.DOTALL,
+)
+LISTED = 12  # names that a message spells out
+NEAR = 0.7  # similarity of a name that a message offers
 
 
 @dataclass(frozen=True)
@@ -51,7 +63,7 @@ class Entry:
 
     @property
     def chapter(self) -> str:
-        """The sub-folder, for models: `feedforward`."""
+        """The sub-folder, such as `feedforward`."""
         folder = ROOT / FOLDERS.get(self.kind, self.kind)
         return self.path.parent.relative_to(folder).as_posix().strip(".")
 
@@ -60,9 +72,23 @@ class Entry:
         """The first line of its folder: `Chapter 2, feedforward networks`."""
         return title_of(self.path.parent)
 
+    @property
+    def sections(self) -> set[str]:
+        """The sections of the notes that the docstring names."""
+        return set(references(self.docstring))
+
+    @cached_property
+    def text(self) -> str:
+        return self.path.read_text("utf-8")
+
     @cached_property
     def docstring(self) -> str:
-        return ast.get_docstring(ast.parse(self.path.read_text("utf-8"))) or ""
+        """The docstring of the file, found without parsing the rest."""
+        found = DOCSTRING.match(self.text)
+        if found is None:
+            return ast.get_docstring(ast.parse(self.text)) or ""
+        escaped = "\\" in found[0] and not found[0].startswith("r")
+        return cleandoc(ast.literal_eval(found[0]) if escaped else found[1])
 
     @property
     def title(self) -> str:
@@ -81,8 +107,20 @@ def entries(kind: str) -> list[Entry]:
     """All entries of one kind, in the order of their chapters and names."""
     contract = re.compile(CONTRACTS[kind], re.MULTILINE)
     paths = (ROOT / FOLDERS.get(kind, kind)).rglob("*.py")
-    found = [Entry(kind, path) for path in paths if contract.search(path.read_text("utf-8"))]
+    found = [entry for path in paths if contract.search((entry := Entry(kind, path)).text)]
     return sorted(found, key=lambda entry: (entry.chapter_title, entry.path))
+
+
+def references(text: str) -> Iterator[str]:
+    """Sections of the notes, in the order of the text: `J 7.4`, `L exercise 10.1`, `L Dropout`."""
+    for found in REFERENCE.finditer(text):
+        if exercise := found["exercise"]:
+            yield f"L {exercise}"
+        elif heading := found["heading"]:
+            words = " ".join(heading.split())
+            yield "L " + words[0] + re.sub(r"\b[A-Z][a-z]+", lambda w: w[0].lower(), words[1:])
+        else:
+            yield found["numbered"] or found["part"]
 
 
 def entry_from_file(kind: str, path: Path) -> Entry:
@@ -131,13 +169,38 @@ def find(kind: str, name: str) -> Entry:
     wanted = name.replace("_", "-")
     if wanted in known:
         return known[wanted]
-    raise InputError(unknown(kind.rstrip("s") if kind != "data" else "data set", name, list(known)))
+    what = kind.rstrip("s") if kind != "data" else "data set"
+    raise InputError(unknown(what, name, list(known), f"chainrule list {kind} --search WORD"))
 
 
-def unknown(what: str, name: str, known: list[str]) -> str:
-    """One sentence for a name that does not exist."""
-    import difflib  # kept here: listing must stay quick
+def unknown(what: str, name: str, known: Sequence[str], command: str = "") -> str:
+    """One sentence for a name that does not exist.
 
-    near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
-    hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(known)}"
+    Args:
+        what: the kind of thing.
+        name: as it was given.
+        known: names that exist.
+        command: finds a name among many.
+    """
+    if near := nearest(name, known):
+        hint = f"did you mean {' or '.join(near)}?"
+    elif command and len(known) > LISTED:
+        hint = f"search with: {command}"
+    else:
+        more = ", …" if len(known) > LISTED else ""
+        hint = f"known: {', '.join(known[:LISTED])}{more}"
     return f"there is no {what} named {name!r}; {hint}"
+
+
+def nearest(name: str, known: Sequence[str]) -> list[str]:
+    """Names that a slip of the fingers may have meant, most similar first."""
+    from difflib import SequenceMatcher  # kept here: listing must stay quick
+
+    wanted = name.lower().replace("_", "-")
+    scores = {
+        other: SequenceMatcher(None, wanted, other.lower().replace("_", "-")).ratio()
+        for other in known
+    }
+    best = max(scores.values(), default=0.0)
+    near = [other for other, score in scores.items() if score >= max(NEAR, best - 0.1)]
+    return sorted(near, key=lambda other: -scores[other])[:3]

@@ -36,7 +36,7 @@ pytest.importorskip("tokenizers")
 
 @pytest.fixture(scope="module")
 def pieces() -> WordPiece:
-    return train_wordpiece(["the dog ran to the old park and the cat sat"] * 2, 60, length=16)
+    return train_wordpiece(["the dog ran to the old park and the cat sat"] * 2, 60, max_length=16)
 
 
 def model(symbols: int = 60) -> BertPretraining:

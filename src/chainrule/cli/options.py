@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import tyro
 
+from chainrule.errors import InputError
+from chainrule.registry import nearest
+
 if TYPE_CHECKING:
     from chainrule.runs.configuration import Configuration, Flag
     from chainrule.runs.recipe import BaseRecipe
@@ -42,10 +45,23 @@ class Place(Output):
 
 def parse(form: Callable[..., T], arguments: list[str], command: str, description: str) -> T:
     """The form filled in from the flags; a wrong flag ends with its own message and exit code 2."""
+    PARSED.clear()
     note(form)
+    check_flags(arguments, command)
     return tyro.cli(
         form, args=arguments, prog=f"chainrule {command}", description=description, config=CONFIG
     )
+
+
+def check_flags(arguments: list[str], command: str) -> None:
+    """Refuse a flag that does not exist in one sentence."""
+    known = [as_words(name) for name in sorted(PARSED)]
+    given = [word.partition("=")[0] for word in arguments if word.startswith("--") and word != "--"]
+    for flag in given:
+        if flag.replace("_", "-") not in (*known, "--help"):
+            near = nearest(flag, known)
+            hint = f"did you mean {' or '.join(near)}?" if near else "--help lists them"
+            raise InputError(f"chainrule {command} has no flag {flag}; {hint}")
 
 
 def note(form: Any) -> None:
@@ -74,9 +90,14 @@ def parse_recipe(
         description: for the help page.
         without: settings that this command has no flag for.
     """
-    from chainrule.runs.configuration import configure, flags
+    from chainrule.runs.configuration import configure, flags, refuse_unsupported
+    from chainrule.runs.options import OPTION_OF
+    from chainrule.training import Settings
 
     known = [flag for flag in flags(kind) if flag.name not in without]
+    for name in (*OPTION_OF, *(field.name for field in fields(Settings))):
+        if any(word.partition("=")[0].replace("_", "-") == as_words(name) for word in arguments):
+            refuse_unsupported(kind, command.split()[-1], name)
     settings = make_dataclass("settings", [as_field(flag) for flag in known], kw_only=True)
     form = make_dataclass("form", [("settings", settings), ("options", options)])
     filled: Any = parse(form, arguments, command, description)
@@ -94,12 +115,19 @@ def as_field(flag: "Flag") -> tuple[str, Any, Any]:
     return flag.name, Annotated[plain, spelled], field(**default)
 
 
+def as_words(name: str) -> str:
+    """The flag of a setting: --batch-size."""
+    return f"--{SPELLED.get(name, name).replace('_', '-')}"
+
+
 def as_flags(message: str) -> str:
-    """A message with `batch_size` written as --batch-size, where that is a flag of the command."""
+    """A message with `batch_size` written as --batch-size where that is a flag of the command.
+
+    Other names lose their backquotes.
+    """
 
     def flag(match: re.Match[str]) -> str:
         name = match[1]
-        known = name in PARSED
-        return f"--{SPELLED.get(name, name).replace('_', '-')}" if known else name
+        return as_words(name) if name in PARSED else name
 
-    return re.sub(r"`([a-z_0-9]+)`", flag, message)
+    return re.sub(r"`([^`]+)`", flag, message)

@@ -1,27 +1,43 @@
 """`chainrule show NAME`: what it is, its equation, its settings, its place in the notes."""
 
-from dataclasses import MISSING, asdict, dataclass, fields
+import os
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 from rich.text import Text
 
-from chainrule.cli.options import parse
-from chainrule.console.output import flowing, out, print_json
-from chainrule.console.tables import COSTS, facts_table, layers_table
+from chainrule.cli.catalog import KINDS, Function, Item, Links, named, search, section_of
+from chainrule.cli.options import as_words, parse
+from chainrule.console.output import flowing, out, print_code, print_json
+from chainrule.console.tables import COSTS, facts_table, flags_table, layers_table, names_table
 from chainrule.errors import InputError
-from chainrule.registry import CONTRACTS, Entry, entries, unknown
+from chainrule.registry import Entry
+
+if TYPE_CHECKING:
+    from chainrule.runs.configuration import Flag
 
 ROWS = 30  # of a table of layers, before layers of one block share a row
+LINKS = 6  # names of one kind under "see also"
+USES = {
+    "optimizers": "--optimizer {}",
+    "schedules": "--schedule {}",
+    "metrics": "--monitor {}",
+    "losses": "chainrule.learning.losses.{}",
+    "activations": 'chainrule.nn.activations.activation("{}")',
+    "initializations": 'chainrule.nn.initialization.initialize(layer, "{}")',
+}
 
 
 @dataclass(frozen=True)
 class Show:
-    """One model, data set, recipe or claim; for a model, the layers of its example."""
+    """One model, data set, recipe, claim or function; for a model, the layers of its example."""
 
     name: Annotated[str, tyro.conf.Positional]
-    """As `chainrule list` writes it."""
+    """As `chainrule list` writes it, or a section of the notes, such as "J 3.1"."""
+    code: bool = False
+    """Print the file itself."""
     json: bool = False
     """Print one JSON object instead of text."""
     graph: Path | None = None
@@ -29,54 +45,107 @@ class Show:
 
 
 def run(arguments: list[str]) -> int:
-    options = parse(Show, arguments, "show", "What a model, data set, recipe or claim is.")
-    wanted = options.name.replace("_", "-")
-    everything = [entry for kind in CONTRACTS for entry in entries(kind)]
-    found = [entry for entry in everything if entry.name == wanted]
-    if not found:
-        raise InputError(unknown("entry", options.name, [entry.name for entry in everything]))
+    about = "Say what a model, data set, recipe, claim, function or section of the notes is."
+    options = parse(Show, arguments, "show", about)
+    if section := section_of(options.name):
+        show_section(section, options.json)
+        return 0
+    found = named(options.name)
+    if options.code:
+        for path in dict.fromkeys(item.path for item in found):
+            print_code(path.read_text("utf-8"), shown_path(path))
+        return 0
     if options.graph is not None:
         draw_graph(found, options.graph)
         return 0
+    links = Links()
     if options.json:
-        print_json({entry.kind: {"text": entry.docstring, **details(entry)} for entry in found})
+        print_json({item.kind: described(item, links) for item in found})
         return 0
-    for entry in found:
-        out.print(Text.assemble((entry.name, "bold"), f"  ({entry.kind}, {source(entry)})\n"))
-        out.print(flowing(entry.docstring, out.width), soft_wrap=True)
-        out.print()
-        out.print(facts_table([(name, str(value)) for name, value in facts(entry).items()]))
-        out.print()
-        if entry.kind == "models":
-            print_layers(entry)
+    for item in found:
+        show_item(item, links)
     return 0
 
 
-def draw_graph(found: list[Entry], path: Path) -> None:
+def show_section(section: str, as_json: bool) -> None:
+    """What carries a section of the notes out."""
+    items = search(section, (*KINDS, "tools"))
+    if not items:
+        raise InputError(
+            f"nothing names the section {section} of the notes; docs/course.md has all"
+        )
+    by_kind = {
+        kind: {item.name: item.title for item in items if item.kind == kind}
+        for kind in dict.fromkeys(item.kind for item in items)
+    }
+    if as_json:
+        print_json({"section": section, **by_kind})
+        return
+    out.print(Text.assemble("Carried out in ", (section, "bold"), "\n"))
+    for kind, rows in by_kind.items():
+        out.print(names_table(kind.capitalize(), list(rows.items())))
+
+
+def show_item(item: Item, links: Links) -> None:
+    """The description, the facts, and where to go from here."""
+    out.print(Text.assemble((item.name, "bold"), f"  ({item.kind}, {shown_path(item.path)})\n"))
+    if isinstance(item, Function):
+        out.print(Text(f"    {item.title}\n"), soft_wrap=True)
+    out.print(Text(flowing(item.docstring, out.width)), soft_wrap=True)
+    out.print()
+    facts = facts_of(item) | {"see also": see_also(item, links)}
+    out.print(facts_table([(name, str(value)) for name, value in facts.items() if value]))
+    out.print()
+    if item.kind == "models":
+        print_layers(item)
+    if item.kind == "recipes":
+        out.print(flags_table(flag_rows(item)))
+
+
+def described(item: Item, links: Links) -> dict[str, Any]:
+    """Everything about it, for a program."""
+    found: dict[str, Any] = {"path": shown_path(item.path), "text": item.docstring}
+    found |= facts_of(item)
+    if item.kind == "recipes":
+        found |= {flag: default for flag, default, _ in flag_rows(item)}
+    if item.kind == "models":
+        from chainrule.nn.profile import profile
+
+        layers = [asdict(layer) for layer in profile(*item.load().example())]
+        found |= {cost: sum(layer[cost] for layer in layers) for cost in COSTS}
+        found["layers"] = layers
+    return found | {"see also": links.related(item)}
+
+
+def see_also(item: Item, links: Links) -> str:
+    """Models, data sets, recipes and claims that belong together, one kind a line."""
+    lines = []
+    for kind, names in links.related(item).items():
+        more = f" and {len(names) - LINKS} more" if len(names) > LINKS else ""
+        lines.append(f"{kind}: {', '.join(names[:LINKS])}{more}")
+    return "\n".join(lines)
+
+
+def shown_path(path: Path) -> str:
+    """As seen from here inside a checkout, else in full."""
+    here = Path.cwd()
+    return os.path.relpath(path, here) if path.is_relative_to(here) else str(path)
+
+
+def draw_graph(found: list[Item], path: Path) -> None:
     """The graph of a model's forward pass on its example, summed to one number."""
     from chainrule.autodiff.computation_graph import trace
     from chainrule.plots.computation_graph import computation_graph
     from chainrule.plots.style import save
 
-    models = [entry for entry in found if entry.kind == "models"]
+    models = [item for item in found if item.kind == "models"]
     if not models:
-        raise InputError(f"{found[0].name} is not a model; --graph draws models")
+        raise InputError(f"{found[0].name} is not a model; `graph` draws models")
     model, batch = models[0].load().example()
     inputs = {"x": batch, **dict(model.named_parameters())}
     graph = trace(lambda: model(batch).sum(), inputs)
     drawn = computation_graph([node.row() for node in graph.nodes], graph.edges, models[0].title)
     out.print(f"drawn: {save(drawn, path)}")
-
-
-def details(entry: Entry) -> dict[str, Any]:
-    """The facts, and of a model the costs, in all and layer by layer."""
-    if entry.kind != "models":
-        return facts(entry)
-    from chainrule.nn.profile import profile
-
-    layers = [asdict(layer) for layer in profile(*entry.load().example())]
-    totals = {cost: sum(layer[cost] for layer in layers) for cost in COSTS}
-    return {**facts(entry), **totals, "layers": layers}
 
 
 def print_layers(entry: Entry) -> None:
@@ -88,30 +157,47 @@ def print_layers(entry: Entry) -> None:
     out.print(layers_table([asdict(row) for row in layers], [asdict(row) for row in shown]))
 
 
-def source(entry: Entry) -> str:
-    """The file to read, as one imports it."""
-    return "chainrule/" + entry.path.as_posix().rsplit("/chainrule/", 1)[-1]
-
-
-def facts(entry: Entry) -> dict[str, Any]:
+def facts_of(item: Item) -> dict[str, Any]:
     """What the file itself says, beyond its docstring."""
-    module = entry.load()
-    if entry.kind == "data":
+    if item.kind in USES:
+        return {"use": USES[item.kind].format(item.name)}
+    if item.kind == "claims":
+        return {"run": f"chainrule lab {item.name}"}
+    if item.kind not in ("data", "models", "recipes"):
+        return {}
+    module = item.load()
+    if item.kind == "data":
         return asdict(module.ABOUT)
-    if entry.kind == "models":
+    if item.kind == "models":
         model, batch = module.example()
-        learned = list(model.parameters()) or model.state_dict().values()
-        numbers = sum(t.numel() for t in learned)
+        tensors = list(model.parameters()) or model.state_dict().values()
+        count = sum(t.numel() for t in tensors)
         return {
-            "example": f"{type(model).__name__} with {numbers} learned numbers, "
+            "example": f"{type(model).__name__} with {count} parameters, "
             f"inputs {tuple(batch.shape)} → outputs {tuple(model(batch).shape)}"
         }
-    if entry.kind == "recipes":
-        recipe = module.Recipe
-        settings = {
-            f"--{f.name.replace('_', '-')}": "(required)" if f.default is MISSING else f.default
-            for f in fields(recipe)
-        }
-        figures = [f"{p.metric} {p.value:g} ({p.source})" for p in recipe.published]
-        return {"notes": recipe.notes, "published": "; ".join(figures) or "none", **settings}
-    return {"run": f"chainrule lab {entry.name}"}
+    recipe = module.Recipe
+    printed = [f"{p.metric} {p.value:g} ({p.source})" for p in recipe.published]
+    return {
+        "run": f"chainrule train {item.name}",
+        "notes": recipe.reference,
+        "published": "; ".join(printed),
+    }
+
+
+def flag_rows(entry: Entry) -> list[tuple[str, str, str]]:
+    """Flag, default and help of everything that may be set on a recipe."""
+    from chainrule.runs.configuration import flags
+
+    return [(as_words(f.name), default_of(f), f.help) for f in flags(entry.load().Recipe)]
+
+
+def default_of(flag: "Flag") -> str:
+    from chainrule.runs.configuration import required
+
+    if required(flag):
+        return "(required)"
+    value = flag.default
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return " ".join(map(str, value)) if isinstance(value, tuple) else str(value)

@@ -141,6 +141,17 @@ def flowing(text: str, width: int) -> str:
     )
 
 
+def print_code(code: str, path: str) -> None:
+    """A Python file, in colors on a terminal, as it is elsewhere."""
+    if not out.is_terminal:
+        print(code, end="")
+        return
+    from rich.syntax import Syntax
+
+    out.print(path, style="bold")
+    out.print(Syntax(code, "python", theme="ansi_dark", background_color="default"))
+
+
 def to_json(value: object, indent: int | None = 2) -> str:
     """JSON proper: what is not a finite number becomes null."""
     return json.dumps(

@@ -11,16 +11,29 @@ from chainrule.console.output import Format, number, plain
 
 SPLITS = ("train", "validation", "test")
 COSTS = ("parameters", "multiply_adds")
+LONGEST = 27  # letters of a name in a list
+DEFAULT = 16  # letters of a default in one line
 NAME = 20  # letters of a layer's name in one line
 
 
 def names_table(title: str, rows: Sequence[tuple[str, str]]) -> Table:
     """Names and what they are."""
+    return chapters_table(title, {"": rows})
+
+
+def chapters_table(title: str, chapters: Mapping[str, Sequence[tuple[str, str]]]) -> Table:
+    """Names and what they are, chapter by chapter."""
     table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", show_header=False)
-    table.add_column("name", style="bold", no_wrap=True)
+    table.title_style = "bold"
+    longest = max((len(name) for rows in chapters.values() for name, _ in rows), default=0)
+    table.add_column("name", no_wrap=True, min_width=min(longest, LONGEST))
     table.add_column("what it is")
-    for name, what in rows:
-        table.add_row(name, what.removeprefix("Claim: "))
+    for chapter, rows in chapters.items():
+        if len(chapters) > 1:
+            table.add_row("", Text(chapter, "italic"))
+        for name, what in rows:
+            table.add_row(Text(name, "bold"), Text(what.removeprefix("Claim: ")))
+        table.add_section()
     return table
 
 
@@ -29,8 +42,19 @@ def facts_table(rows: Sequence[tuple[str, str]]) -> Table:
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     table.add_column("what", style="bold", no_wrap=True)
     table.add_column("value")
+    for name, value in rows:
+        table.add_row(Text(name), Text(value))
+    return table
+
+
+def flags_table(rows: Sequence[tuple[str, str, str]]) -> Table:
+    """Flags with their defaults and what they do."""
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1))
+    table.add_column("flag", style="bold", no_wrap=True)
+    table.add_column("default", max_width=DEFAULT, overflow="fold")
+    table.add_column("")
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*map(Text, row))
     return table
 
 

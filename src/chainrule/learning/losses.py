@@ -1,12 +1,11 @@
 """Losses: how wrong an output is, one value per example.
 
-    squared          ½ ‖y - f‖²
-    absolute         ‖y - f‖₁
-    logistic         -log σ((2y - 1) f)                  y ∈ {0, 1}, f a logit
-    cross_entropy    -log softmax(f)_y                   y a class, f the logits
-    pixel_…          1/P Σ_p -log softmax(f_p)_{y_p}     pixel_cross_entropy: a class per pixel or
-                                                         point p
-    hinge            max(0, 1 - (2y - 1) f)
+    squared              ½ ‖y - f‖²
+    absolute             ‖y - f‖₁
+    logistic             -log σ((2y - 1) f)                  y ∈ {0, 1}, f a logit
+    cross_entropy        -log softmax(f)_y                   y a class, f the logits
+    pixel_cross_entropy  1/P Σ_p -log softmax(f_p)_{y_p}     a class per pixel or point p
+    hinge                max(0, 1 - (2y - 1) f)
 
 Averaging, masking and weighting stay with the caller: the engine weights classes, the lab looks at
 single examples. Notes: J 2.1, J 2.2, L "Output layer and loss function".

@@ -7,7 +7,6 @@ import torch
 from torch import Tensor, nn
 
 from chainrule.data.splits import Splits
-from chainrule.plots.boundaries import decision_boundary
 from chainrule.plots.features import feature_maps, filters, saliency
 from chainrule.plots.images import worst_mistakes
 from chainrule.plots.predictions import confusion_matrix, predicted_against_true, roc_curves
@@ -52,6 +51,8 @@ def pictures(predictions: Predictions) -> "dict[str, Figure]":
 
 def plane(model: nn.Module, data: Splits, mistakes: np.ndarray) -> "dict[str, Figure]":
     """Decision boundary and surface over two-dimensional data."""
+    from chainrule.plots.surfaces import decision_boundary  # needs SciPy
+
     x, y = data.test.x.numpy(), data.test.y.numpy()
 
     def predict(points: np.ndarray) -> np.ndarray:
