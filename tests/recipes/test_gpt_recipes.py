@@ -10,7 +10,7 @@ import torch.nn.functional as F
 
 from chainrule.data import Split, Splits
 from chainrule.data.datasets import tiny_shakespeare
-from chainrule.data.readers.text_file import numbered, text_file
+from chainrule.data.readers.text_file import encode_characters, text_file
 from chainrule.data.text.vocabulary import character_vocabulary
 from chainrule.recipes.attention import gpt, shakespeare_gpt, shakespeare_gpt_half_hour
 from chainrule.runs.configuration import Configuration
@@ -88,7 +88,7 @@ def test_a_text_is_cut_in_three_and_numbered_as_its_vocabulary_says(tmp_path: Pa
     assert data.encoder.decode(torch.cat(parts).tolist()) == TEXT[:1001] + "🜁\n"
     assert torch.equal(data.train.x[1:], data.train.y[:-1])
     whole = TEXT[:1001] + "🜁\n"
-    assert numbered(whole, data.encoder).tolist() == data.encoder.encode(whole)
+    assert encode_characters(whole, data.encoder).tolist() == data.encoder.encode(whole)
 
 
 def test_the_setting_is_nanogpts() -> None:
@@ -149,7 +149,7 @@ def test_attention_is_drawn_from_the_beginning_of_a_line(
     monkeypatch.setattr(
         "chainrule.recipes.families.language_model.surprise_figure", lambda *_: None
     )
-    monkeypatch.setattr("chainrule.plots.attention.positional", lambda *_: None)
+    monkeypatch.setattr("chainrule.plots.attention.positional_encoding", lambda *_: None)
     monkeypatch.setattr(
         "chainrule.plots.attention.text_attention",
         lambda weights, tokens: drawn.update(weights=weights, tokens=tokens),

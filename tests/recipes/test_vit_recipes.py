@@ -54,7 +54,7 @@ def test_a_vision_transformer_learns_and_shows_where_it_looks(run: Run) -> None:
 def test_of_an_ensemble_the_first_member_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = {}
     monkeypatch.setattr("chainrule.runs.recipe.BaseRecipe.figures", lambda *_: {})
-    for name in ("image_attention", "image_heads", "positional"):
+    for name in ("attention_rollout", "attention_heads", "positional_encoding"):
         monkeypatch.setattr(
             f"chainrule.plots.attention.{name}",
             lambda *arguments, name=name: drawn.update({name: arguments}),
@@ -67,11 +67,11 @@ def test_of_an_ensemble_the_first_member_is_shown(monkeypatch: pytest.MonkeyPatc
     recipe.figures(Predictions(recipe, model, data))
     together = drawn.copy()
     recipe.figures(Predictions(recipe, model.members[0], data))
-    images, looked, named = drawn["image_attention"]
+    images, looked, named = drawn["attention_rollout"]
     assert images.shape == (8, 32, 32, 3) and looked.shape == (8, 4, 4)
     assert list(named) == list("01234567")
-    assert drawn["image_heads"][1].shape == (2, 2, 4, 4)
-    assert (together["image_attention"][1] == looked).all()
+    assert drawn["attention_heads"][1].shape == (2, 2, 4, 4)
+    assert (together["attention_rollout"][1] == looked).all()
     vit = model.members[0].inner
     seen = vit.attention_rollout(
         (data.test.x[:8] - model.members[0].mean) / model.members[0].spread

@@ -65,7 +65,7 @@ def test_recording_needs_a_checkout(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
-    with pytest.raises(InputError, match="run it in a checkout's root"):
+    with pytest.raises(InputError, match="run it in the root of a checkout"):
         recording.check_folder()
 
 

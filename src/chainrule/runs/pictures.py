@@ -11,7 +11,6 @@ from chainrule.plots.features import feature_maps, filters, saliency
 from chainrule.plots.images import worst_mistakes
 from chainrule.plots.predictions import confusion_matrix, predicted_against_true, roc_curves
 from chainrule.plots.segmentation import MAX_IMAGES, segmentation_maps
-from chainrule.plots.surfaces import decision_surface
 from chainrule.runs.predictions import Predictions
 from chainrule.training import outputs
 
