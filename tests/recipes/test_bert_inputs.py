@@ -162,22 +162,22 @@ def test_windows_cover_the_passage_and_one_at_least_holds_the_answer(pieces: Wor
     for window in holding:
         a, b = (place - window.start for place in window.answer)
         assert question.passage[window.offsets[a][0] : window.offsets[b][1]] == "cat"
-        assert len(window.tokens) <= pieces.length
+        assert len(window.tokens) <= pieces.max_length
 
 
 def test_the_best_legal_span_of_all_windows_is_the_answer(pieces: WordPiece) -> None:
     question = long_question()
     found = windows([question], pieces)
     holding = next(k for k, window in enumerate(found) if window.answer != (0, 0))
-    output = torch.zeros(len(found), pieces.length, 2)
+    output = torch.zeros(len(found), pieces.max_length, 2)
     output[:, 0] = 5.0  # not here
     first, last = found[holding].answer
     output[holding, 0], output[holding, first, 0], output[holding, last, 1] = 0.0, 5.0, 5.0
     output[:, 1] = 9.0  # in the question, where no answer may be
     (best,) = answered(output, found, [question], longest=3)
     assert best.text == "cat" and 0 < best.probability < 1
-    mask = inside(found, pieces.length)
-    assert not mask[:, :4].any() and (rows(found, pieces.length)[mask] > MASK).all()
+    mask = inside(found, pieces.max_length)
+    assert not mask[:, :4].any() and (rows(found, pieces.max_length)[mask] > MASK).all()
 
 
 def test_a_question_reads_its_passage_as_the_second_text(pieces: WordPiece) -> None:

@@ -248,7 +248,7 @@ def test_what_cannot_be_answered_is_refused(
     Run.create(find("recipes", "ewt-bert"), begun, tmp_path / "begun", few_texts)
     with pytest.raises(InputError, match="is not a finished run of bert-pretrain"):
         ewt_bert.Recipe(from_run=str(tmp_path / "begun"), **SMALL).data(few_texts)
-    with pytest.raises(InputError, match="there is no text named"):
+    with pytest.raises(InputError, match="there is no corpus or file named"):
         bert_pretrain.Recipe(text=("nowhere.txt",)).data(few_texts)
 
 

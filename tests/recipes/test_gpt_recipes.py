@@ -67,7 +67,7 @@ def test_gpt_refuses_what_it_cannot_read(
     Path("empty.txt").write_text(" \n\n")
     Path("short.txt").write_text("To be, or not to be." * 16)
     for flags, words in (
-        ("--text absent.txt", "absent.txt: No such file"),
+        ("--text absent.txt", "there is no file"),
         ("--text .", "Is a directory"),
         ("--text latin.txt", "is not a text file in UTF-8"),
         ("--text empty.txt", "is empty; expected text"),

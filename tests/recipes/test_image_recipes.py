@@ -62,7 +62,7 @@ def segmented(tmp_path_factory, train_run) -> Run:
     folder = tmp_path_factory.mktemp("segmented") / "run"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(digit_scenes, "load", lambda *_: made)
-        small = {"width": 4, "scales": 1, "epochs": 1, "batch_size": 20, "threads": 1}
+        small = {"base_channels": 4, "depth": 1, "epochs": 1, "batch_size": 20, "threads": 1}
         return train_run("digits-unet", folder, **small)
 
 

@@ -191,7 +191,7 @@ def save(figure: Figure, path: str | Path) -> Path:
     """
     path = Path(path)
     if path.suffix not in METADATA:
-        raise InputError(f"a figure is saved as .png or .svg, got {path.name!r}")
+        raise InputError(f"expected a path that ends with .png or .svg, got {path.name!r}")
     content = rendered(figure, path.suffix)
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")

@@ -50,7 +50,8 @@ def pictures(predictions: Predictions) -> "dict[str, Figure]":
 
 def plane(model: nn.Module, data: Splits, mistakes: np.ndarray) -> "dict[str, Figure]":
     """Decision boundary and surface over two-dimensional data."""
-    from chainrule.plots.surfaces import decision_boundary  # needs SciPy
+    from chainrule.plots.boundaries import decision_boundary  # both need SciPy
+    from chainrule.plots.surfaces import decision_surface
 
     x, y = data.test.x.numpy(), data.test.y.numpy()
 
