@@ -39,7 +39,7 @@ class BatchedProgress(Progress):
 
 @dataclass
 class BatchedState(State):
-    """The state of all members: running losses, best values and epochs, members that have diverged."""
+    """The state of all members: running losses, stopping rules, diverged members."""
 
     totals: list[float] = field(default_factory=list)
     rules: list[EarlyStopping] = field(default_factory=list)

@@ -68,5 +68,5 @@ class BatchSource(ABC):
         return {"examples": len(self)}
 
     def work(self, settings: Settings) -> int:
-        """Rows per step that are multiplied with the weights; the number of threads follows from it."""
+        """Rows per step that are multiplied with the weights; it decides the number of threads."""
         return settings.batch_size
