@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 
-from chainrule.errors import InputError
+from chainrule.errors import NotBatchableError
 from chainrule.estimators import EnsembleClassifier, members
 
 X, Y = make_classification(120, 6, n_informative=4, random_state=0)
@@ -19,7 +19,7 @@ MODEL = EnsembleClassifier(
 
 
 def refused(*_: object) -> None:
-    raise InputError("cannot be trained many at once")
+    raise NotBatchableError("cannot be trained many at once")
 
 
 def test_an_ensemble_that_stops_early_is_the_same_together_and_one_by_one(
@@ -31,7 +31,7 @@ def test_an_ensemble_that_stops_early_is_the_same_together_and_one_by_one(
     together = MODEL.fit(X, Y)
     p, histories = together.predict_proba(X), together.histories_
     assert not trained
-    monkeypatch.setattr(members, "fit_many", refused)
+    monkeypatch.setattr(members, "iterate_many", refused)
     alone = MODEL.fit(X, Y)
     assert len(trained) == 3
     np.testing.assert_allclose(alone.predict_proba(X), p, rtol=1e-6, atol=1e-8)

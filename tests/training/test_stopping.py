@@ -1,10 +1,13 @@
 """Early stopping: which weights are kept and when training ends."""
 
 import math
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from chainrule.learning import losses
@@ -12,6 +15,7 @@ from chainrule.learning.metrics import Metric
 from chainrule.learning.tasks import CLASSIFICATION, Task
 from chainrule.models.feedforward.mlp import MLP
 from chainrule.training import Settings, checkpoint, evaluate, fit
+from chainrule.training.stopping import EarlyStopping, last_epoch
 
 
 def rings(number: int = 200, seed: int = 0) -> tuple[Tensor, Tensor]:
@@ -99,3 +103,59 @@ def test_a_metric_that_is_not_a_number_is_never_the_best() -> None:
     task = Task("odd", losses.cross_entropy, (odd,))
     settings = Settings(epochs=6, patience=3, monitor="odd")
     assert len(fit(network(), rings(), rings(seed=1), settings=settings, task=task)) == 6
+
+
+def naive(costs: list[float], patience: int) -> tuple[int, int]:
+    """(epoch kept, epoch in which training ends), by looking at all epochs so far each time."""
+    for end in range(1, len(costs) + 1):
+        seen = costs[:end]
+        kept = seen.index(min(seen)) + 1
+        if patience and end - kept >= patience:
+            return kept, end
+    return (kept, end) if costs else (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("costs", "patience", "expected"),
+    [
+        ([3, 2, 1], 1, (3, 3)),
+        ([1, 2, 0], 1, (1, 2)),  # the better one comes too late
+        ([1, 2, 0], 2, (3, 3)),
+        ([1, 1, 1, 1], 3, (1, 4)),  # equal is not better
+        ([1, 2, 3, 4, 0], 0, (5, 5)),
+        ([math.inf, 1, math.inf], 2, (2, 3)),
+        ([math.inf, math.inf, 1], 3, (3, 3)),
+        ([], 2, (0, 0)),
+    ],
+)
+def test_the_rule_keeps_the_best_epoch_and_ends_when_patience_runs_out(
+    costs: list[float], patience: int, expected: tuple[int, int]
+) -> None:
+    assert last_epoch(map(float, costs), patience) == expected
+
+
+@given(st.lists(st.integers(0, 5) | st.just(math.inf), max_size=12), st.integers(0, 5))
+def test_the_rule_is_the_naive_one(costs: list[float], patience: int) -> None:
+    assert last_epoch(map(float, costs), patience) == naive(costs, patience)
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=12), st.integers(1, 4))
+def test_a_rule_restored_in_the_middle_goes_on_as_if_nothing_had_happened(
+    costs: list[float], patience: int
+) -> None:
+    rule = EarlyStopping(patience)
+    for epoch, cost in enumerate(costs, 1):
+        rule = EarlyStopping(**asdict(rule))
+        assert rule.update(epoch, float(cost)) == (rule.best_epoch == epoch)
+    assert rule.best_epoch == naive(costs, patience)[0]
+
+
+def test_a_cost_that_comes_after_patience_has_run_out_is_not_taken() -> None:
+    rule = EarlyStopping(2)
+    assert [rule.update(epoch, float(cost)) for epoch, cost in enumerate([3, 4, 5, 1], 1)] == [
+        True,
+        False,
+        False,
+        False,
+    ]
+    assert (rule.best, rule.best_epoch) == (3, 1)

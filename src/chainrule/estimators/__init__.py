@@ -1,8 +1,8 @@
-"""The scikit-learn face of the course: fit, predict, score, in pipelines and searches.
+"""scikit-learn estimators: fit, predict and score, in pipelines and searches.
 
-Constructors only store their arguments; what is learned ends in an underscore, the fitted torch
-module among it. Numbers are kept in the precision of X: float64 gives what scikit-learn users
-expect to the last digit, float32 trains faster.
+Constructors only store their arguments; fitted attributes end in an underscore, the torch module
+among them. Networks train in the precision of X: float64 agrees with scikit-learn to the last
+digits, float32 is faster.
 """
 
 from chainrule.estimators.ensemble import EnsembleClassifier, EnsembleRegressor

@@ -1,7 +1,7 @@
-"""What the estimators share: constructors, weights of examples and classes, linear decisions.
+"""The base of all estimators: constructors, example and class weights, linear decisions.
 
 An estimator is a dataclass: its fields are the constructor's arguments, which `get_params`, `clone`
-and the searches read. scikit-learn asks that a constructor take anything and `fit` complain.
+and the searches read. scikit-learn wants constructors to accept anything and `fit` to check it.
 """
 
 from dataclasses import dataclass
@@ -27,13 +27,13 @@ def estimator(cls: type[Class]) -> type[Class]:
 
 
 class Estimator(BaseEstimator):
-    """scikit-learn's base, whose constructors are exempt from checks of types while testing."""
+    """scikit-learn's base class; its constructors are exempt from type checks in tests."""
 
     __no_type_check__ = True
 
 
 class LinearDecision:
-    """Classes told apart by the numbers W x + b; for two classes one number, by its sign."""
+    """Classification by the scores W x + b; for two classes, by the sign of one score."""
 
     coef_: np.ndarray
     intercept_: np.ndarray
@@ -62,7 +62,7 @@ def labeled(
 
 
 def encoded(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """The place of every label among the classes."""
+    """The class index of every label."""
     unknown = np.setdiff1d(y, classes)
     if len(unknown):
         raise ValueError(f"y has the labels {unknown}, which are not among the classes {classes}")
@@ -70,7 +70,7 @@ def encoded(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
 
 
 def two_classes_or_more(classes: np.ndarray) -> None:
-    """A boundary needs two sides."""
+    """Refuse data of a single class."""
     if len(classes) < 2:
         raise ValueError(f"expected at least two classes, got one class: {classes[0]!r}")
 
@@ -93,10 +93,10 @@ def with_class_weight(
 
 
 def counted(weights: np.ndarray, *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Weights and arrays without the examples of weight zero, which count as absent."""
+    """Weights and arrays without the examples of weight zero."""
     kept = weights > 0
     if not kept.any():
-        raise ValueError("every example has weight zero: sample_weight or class_weight hides all")
+        raise ValueError("every example has weight zero; look at sample_weight and class_weight")
     return weights[kept], *(a[kept] for a in arrays)
 
 

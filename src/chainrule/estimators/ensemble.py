@@ -1,21 +1,21 @@
-"""Ensembles: networks from different random starts, and the mean of what they say.
+"""Ensembles: networks from different initial weights, and the mean of their predictions.
 
 The squared error and the cross-entropy of the mean are at most the mean of the members' errors:
 both are convex (Krogh and Vedelsby 1995; Lakshminarayanan et al. 2017).
 """
 
 from chainrule.estimators.base import estimator
-from chainrule.estimators.classifying import NetworkClassifier
 from chainrule.estimators.network import NetworkEstimator
-from chainrule.estimators.regressing import NetworkRegressor
+from chainrule.estimators.network_classifier import NetworkClassifier
+from chainrule.estimators.network_regressor import NetworkRegressor
 
 
 @estimator
 class Ensemble(NetworkEstimator):
-    """Several members, trained on the same data."""
+    """Several networks trained on the same data."""
 
     n_estimators: int = 5
-    """How many networks there are."""
+    """Number of networks."""
 
     @property
     def _members(self) -> int:

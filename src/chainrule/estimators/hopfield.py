@@ -18,12 +18,12 @@ from chainrule.models.connectionism.hopfield import Hopfield
 
 @estimator
 class HopfieldMemory(OneToOneFeatureMixin, TransformerMixin, Estimator):
-    """An associative memory of the rows of X; it returns patterns of -1 and +1."""
+    """An associative memory of the rows of X, as patterns of -1 and +1."""
 
     threshold: float = 0.0
-    """Values from here up count as +1, the others as -1."""
+    """Values of at least this are +1, the others -1."""
     sweeps: int = 100
-    """Most sweeps over all units in one recall."""
+    """Largest number of sweeps over all units in one recall."""
 
     def fit(self, X: Any, y: Any = None) -> "HopfieldMemory":
         """Store the patterns of the rows of X."""
@@ -36,7 +36,7 @@ class HopfieldMemory(OneToOneFeatureMixin, TransformerMixin, Estimator):
         return self
 
     def transform(self, X: Any) -> Any:
-        """The memories that the rows of X lead to, in the precision of X."""
+        """The patterns that the rows of X recall, in the precision of X."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=FLOATS)
         return self.module_.recall(self._pattern(X), self.sweeps).numpy().astype(X.dtype)

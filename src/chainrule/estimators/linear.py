@@ -50,10 +50,10 @@ class LeastSquares(MultiOutputMixin, RegressorMixin, Estimator):
 
 @estimator
 class LinearRegression(LeastSquares):
-    """Least squares; among all minima the one with the smallest weights."""
+    """Least squares; the solution of the smallest norm where there are several."""
 
     fit_intercept: bool = True
-    """Whether there is a b."""
+    """Whether to fit an intercept b."""
 
     def _model(self, inputs: int, outputs: int) -> feedforward.LinearRegression:
         return feedforward.LinearRegression(inputs, outputs, self.fit_intercept)
@@ -61,12 +61,12 @@ class LinearRegression(LeastSquares):
 
 @estimator
 class RidgeRegression(LeastSquares):
-    """Least squares with small weights; b is not penalized."""
+    """Least squares with a ridge penalty; b is not penalized."""
 
     alpha: float = 1.0
-    """α: the price of ‖W‖²."""
+    """α, the weight of the penalty ‖W‖²."""
     fit_intercept: bool = True
-    """Whether there is a b."""
+    """Whether to fit an intercept b."""
 
     def _model(self, inputs: int, outputs: int) -> feedforward.LinearRegression:
         return feedforward.RidgeRegression(inputs, outputs, self.alpha, self.fit_intercept)
@@ -76,11 +76,11 @@ class RidgeRegression(LeastSquares):
 def solve(
     model: feedforward.LinearRegression, x: torch.Tensor, y: torch.Tensor, s: torch.Tensor
 ) -> None:
-    """Set W and b to the solution for examples of weight s."""
+    """Set W and b to the solution for examples with weights s."""
     share = (s / s.sum() * (model.bias is not None))[:, None]
     x_mean, y_mean = (share * x).sum(0), (share * y).sum(0)
     root = s.sqrt()[:, None]
-    # Centring leaves rounding errors of the size of the data before it.
+    # Centering leaves rounding errors of the size of the uncentered data.
     rounding = torch.finfo(x.dtype).eps * max(x.shape) * (root * x).norm().item()
     W = model.minimum(root * (x - x_mean), root * (y - y_mean), rounding).T
     model.weight.copy_(W)

@@ -1,4 +1,4 @@
-"""Logistic regression for two classes, softmax regression for more, to the minimum.
+"""Logistic regression for two classes, softmax regression for more, solved by L-BFGS.
 
     min over W, b of 1/2 ‖W‖² + C Σ_i s_i ℓ_i            b is not penalized, C = ∞: no penalty
 
@@ -42,21 +42,21 @@ Linear = feedforward.LogisticRegression | feedforward.SoftmaxRegression
 
 @estimator
 class LogisticRegression(LinearDecision, ClassifierMixin, Estimator):
-    """Probabilities of classes from an affine map, in double precision."""
+    """Class probabilities from an affine map, in double precision."""
 
     C: float = 1.0
-    """How much the losses count against the penalty; infinity leaves the penalty out."""
+    """Weight of the losses against the penalty; infinity: no penalty."""
     class_weight: ClassWeight = None
     """Weights by class, or "balanced"."""
     max_iter: int = 1000
-    """Most steps of L-BFGS."""
+    """Largest number of L-BFGS steps."""
     tol: float = 1e-8
-    """Largest slope of the mean loss at which it stops."""
+    """Stop when no component of the gradient is larger."""
     warm_start: bool = False
-    """Whether `fit` continues from the weights it finds."""
+    """Whether `fit` starts from the weights of the last call."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "LogisticRegression":
-        """Go to the minimum."""
+        """Minimize the penalized loss."""
         X, y = labeled(self, X, y, np.float64)
         classes = np.unique(y)
         two_classes_or_more(classes)
@@ -97,7 +97,7 @@ def model_for(classes: int, inputs: int) -> Linear:
 def penalized_loss(
     model: Linear, x: Tensor, y: Tensor, s: Tensor, C: float
 ) -> Callable[[], Tensor]:
-    """Σ s ℓ / Σ s + ‖W‖² / (2 C Σ s) at the present weights."""
+    """Σ s ℓ / Σ s + ‖W‖² / (2 C Σ s) at the current weights."""
     two = isinstance(model, feedforward.LogisticRegression)
     loss, total = losses.logistic if two else losses.cross_entropy, s.sum()
     return lambda: s @ loss(model(x), y) / total + model.weight.square().sum() / (2 * C * total)

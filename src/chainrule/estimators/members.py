@@ -1,4 +1,4 @@
-"""Training networks of one shape on the same data, each by its own settings."""
+"""Training the members of an ensemble: networks of one shape, each with its own settings."""
 
 import copy
 import math
@@ -7,13 +7,13 @@ from contextlib import closing
 
 from torch import Tensor, nn
 
-from chainrule.errors import InputError
+from chainrule.errors import NotBatchableError
 from chainrule.learning.tasks import Task
 from chainrule.training import Record, Settings, iterate, iterate_many
 from chainrule.training.stopping import last_epoch
 
 Arrays = tuple[Tensor, ...]
-History = list[Record]
+Records = list[Record]
 
 
 def _train_members(
@@ -24,13 +24,13 @@ def _train_members(
     task: Task,
     flat: tuple[float, int],
     device: str,
-) -> list[History]:
+) -> list[Records]:
     """Train every network in place; returns their records by epoch.
 
-    Without a validation split a network stops when its training loss has become `flat`: no lower by
-    a tolerance in the last so many epochs than before them. Several networks with a validation
-    split are trained at once, each keeping its own best weights; those that stop by their training
-    loss end with weights of different epochs, and are trained one after another.
+    Without a validation split a network stops when its training loss is flat: `flat` is the
+    tolerance and the number of epochs in which the loss has to fall by it. Networks with a
+    validation split are trained together, each keeping its own best weights. Networks without one
+    stop in different epochs, so they are trained one by one.
     """
     if len(networks) > 1 and validation is not None and device in ("auto", "cpu"):
         together = _train_together(networks, train, validation, settings, task)
@@ -48,15 +48,15 @@ def _train_together(
     validation: Arrays,
     settings: Sequence[Settings],
     task: Task,
-) -> list[History] | None:
-    """All networks in one program; None, and nothing changed, where that is refused or diverges."""
+) -> list[Records] | None:
+    """All networks in one program; None, with the networks unchanged, if that is not possible."""
     copies = [copy.deepcopy(network) for network in networks]
-    histories: list[History] = [[] for _ in networks]
+    histories: list[Records] = [[] for _ in networks]
     try:
         for now in iterate_many(copies, train, validation, settings, task):
             for history, record in zip(histories, now.members, strict=False):
                 history.append({"epoch": now.epoch, **record})
-    except InputError:  # a single run says what is wrong, or can do it
+    except NotBatchableError:
         return None
     if any(not math.isfinite(history[-1]["train_loss"]) for history in histories):
         return None
@@ -67,8 +67,8 @@ def _train_together(
     ]
 
 
-def until_patience_ends(history: History, settings: Settings) -> History:
-    """The records of a network up to the epoch in which it would have stopped alone."""
+def until_patience_ends(history: Records, settings: Settings) -> Records:
+    """The records up to the epoch in which the network would have stopped if trained alone."""
     _, end = last_epoch((record["validation_loss"] for record in history), settings.patience)
     return history[:end]
 
@@ -81,8 +81,8 @@ def _train_one(
     task: Task,
     flat: tuple[float, int],
     device: str,
-) -> History:
-    history: History = []
+) -> Records:
+    history: Records = []
     steps = iterate(network, train, validation, task=task, settings=settings, device=device)
     with closing(steps):
         for now in steps:
@@ -94,7 +94,7 @@ def _train_one(
     return history
 
 
-def is_flat(history: History, tolerance: float, epochs: int) -> bool:
-    """Whether the last epochs brought the training loss no lower than the tolerance asks."""
+def is_flat(history: Records, tolerance: float, epochs: int) -> bool:
+    """Whether the training loss fell by less than the tolerance in the last epochs."""
     losses = [record["train_loss"] for record in history]
     return len(losses) > epochs and min(losses[-epochs:]) > min(losses[:-epochs]) - tolerance

@@ -1,13 +1,13 @@
 """The multi-layer perceptron as a classifier and as a regressor."""
 
 from chainrule.estimators.base import estimator
-from chainrule.estimators.classifying import NetworkClassifier
-from chainrule.estimators.regressing import NetworkRegressor
+from chainrule.estimators.network_classifier import NetworkClassifier
+from chainrule.estimators.network_regressor import NetworkRegressor
 from chainrule.models.feedforward.mlp import MLP
 
 
 class OneNetwork:
-    """The only member under its own name."""
+    """Attributes of an estimator with one network."""
 
     modules_: list[MLP]
     histories_: list[list[dict[str, int | float]]]
@@ -19,15 +19,15 @@ class OneNetwork:
 
     @property
     def loss_curve_(self) -> list[float]:
-        """The mean training loss of every pass."""
+        """The mean training loss of every epoch."""
         return [record["train_loss"] for record in self.histories_[0]]
 
 
 @estimator
 class MLPClassifier(OneNetwork, NetworkClassifier):
-    """A multi-layer perceptron with a softmax at its end."""
+    """A multi-layer perceptron with a softmax output."""
 
 
 @estimator
 class MLPRegressor(OneNetwork, NetworkRegressor):
-    """A multi-layer perceptron with numbers at its end."""
+    """A multi-layer perceptron with a linear output."""

@@ -1,4 +1,4 @@
-"""What estimators made of multi-layer perceptrons share: how they are built, trained and asked.
+"""The base of the estimators made of multi-layer perceptrons: building, training, outputs.
 
 The weights s of the examples are scaled to mean one and multiply the losses; as long as the data
 fit into one batch, weight k is the same as k copies. Examples of weight zero are left out.
@@ -15,8 +15,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor
 
 from chainrule.estimators.base import FLOATS, Estimator, estimator, tensor
-from chainrule.estimators.continuing import Memory, one_more_epoch
 from chainrule.estimators.members import Arrays, _train_members
+from chainrule.estimators.partial_fit import RunState, one_more_epoch
 from chainrule.learning.losses import Loss
 from chainrule.learning.tasks import Task
 from chainrule.models.feedforward.mlp import MLP
@@ -34,40 +34,41 @@ class NetworkEstimator(Estimator):
     activation: str = "relu"
     """relu, tanh, sigmoid, gelu, …"""
     dropout: float = 0.0
-    """Share of the hidden units left out in every step of training."""
+    """Dropout probability of the hidden units."""
     solver: str = "adam"
     """sgd, momentum, adam or adamw."""
     weight_decay: float = 1e-4
     """μ of the penalty ½ μ ‖W‖² beside the mean loss."""
     batch_size: int | Literal["auto"] = "auto"
-    """Examples per step; "auto": all of them, at most 200."""
+    """Examples per update; "auto": all of them, at most 200."""
     learning_rate_init: float = 1e-3
     """Step size of the solver."""
     max_iter: int = 200
-    """Most passes over the data."""
+    """Largest number of epochs."""
     tol: float = 1e-4
-    """Training goes on while the loss falls by more than this …"""
+    """Smallest improvement of the training loss that counts as progress."""
     n_iter_no_change: int = 10
-    """… in this many passes; with early stopping, while the validation loss falls at all."""
+    """Epochs without progress after which training stops; with early stopping, epochs without a
+    better validation loss."""
     early_stopping: bool = False
-    """Whether to keep some examples aside and end with the weights that are best on them."""
+    """Whether to hold out a validation set and keep the weights that are best on it."""
     validation_fraction: float = 0.1
-    """The share kept aside."""
+    """Fraction of the examples in the validation set."""
     warm_start: bool = False
-    """Whether `fit` continues from the weights it finds."""
+    """Whether `fit` starts from the weights of the last call."""
     random_state: int | np.random.RandomState | None = None
-    """From it follow the first weights, the order of the examples and what is kept aside."""
+    """Seed of the initial weights, the order of the examples and the validation set."""
     device: str = "cpu"
     """cpu, cuda, mps (float32 only) or auto."""
 
     @property
     def _members(self) -> int:
-        """How many networks there are."""
+        """Number of networks."""
         return 1
 
     @property
     def _continues(self) -> bool:
-        """Whether `fit` starts from the present weights."""
+        """Whether `fit` starts from the current weights."""
         return self.warm_start and hasattr(self, "modules_")
 
     def _fit_networks(self, arrays: Arrays, outputs: int, loss: Loss) -> None:
@@ -76,7 +77,7 @@ class NetworkEstimator(Estimator):
         present = self.modules_[: self._members] if self._continues else []
         new = [self._network(s.seed, arrays[0], outputs) for s in settings[len(present) :]]
         self.modules_: list[MLP] = present + new
-        self._memories: list[Memory] = []
+        self._run_states: list[RunState] = []
         train, validation = arrays, None
         if self.early_stopping:
             train, validation = split(arrays, self.validation_fraction, settings[0].seed)
@@ -94,28 +95,30 @@ class NetworkEstimator(Estimator):
     def _partial_fit_networks(self, arrays: Arrays, outputs: int, loss: Loss) -> None:
         """One more epoch on (inputs, targets, weights) for every network."""
         if self.early_stopping:
-            raise ValueError("partial_fit sees a part of the data only: set early_stopping=False")
-        if not getattr(self, "_memories", []):
-            self._memories = [Memory(seed) for seed in self._seeds()]
+            raise ValueError("partial_fit sees only a part of the data; set early_stopping=False")
+        if not getattr(self, "_run_states", []):
+            self._run_states = [RunState(seed) for seed in self._seeds()]
         if not hasattr(self, "modules_"):
-            self.modules_ = [self._network(m.seed, arrays[0], outputs) for m in self._memories]
+            self.modules_ = [
+                self._network(state.seed, arrays[0], outputs) for state in self._run_states
+            ]
             self.histories_, self.n_iter_ = [[] for _ in self.modules_], 0
-        every = zip(self.modules_, self._memories, self.histories_, strict=True)
-        for network, memory, history in every:
-            settings = self._settings(len(arrays[0]), memory.seed)
+        every = zip(self.modules_, self._run_states, self.histories_, strict=True)
+        for network, state, history in every:
+            settings = self._settings(len(arrays[0]), state.seed)
             task = Task("estimator", weighted(loss))
-            mean = one_more_epoch(network, arrays, settings, task, self.device, memory)
+            mean = one_more_epoch(network, arrays, settings, task, self.device, state)
             history.append({"epoch": len(history) + 1, "train_loss": mean})
         self.n_iter_ += 1
 
     def _outputs(self, X: Any) -> list[Tensor]:
-        """What every network answers, in double precision."""
+        """The outputs of every network, in double precision."""
         check_is_fitted(self)
         x = tensor(validate_data(self, X, reset=False, dtype=self._precision(new=False)))
         return [outputs(network, (x,)).double() for network in self.modules_]
 
     def _precision(self, new: bool) -> Any:
-        """What X may come in: either precision for new networks, else that of the present ones."""
+        """Precisions that X may have: both for new networks, else that of the current ones."""
         return FLOATS if new else next(self.modules_[0].parameters()).numpy(force=True).dtype
 
     def _seeds(self) -> list[int]:
@@ -124,7 +127,7 @@ class NetworkEstimator(Estimator):
         return draws.randint(2**31 - 1, size=self._members).tolist()
 
     def _settings(self, examples: int, seed: int) -> Settings:
-        """How one network is trained."""
+        """The settings of one network."""
         batch = min(LARGEST_BATCH, examples) if self.batch_size == "auto" else self.batch_size
         return Settings(
             seed=seed,
@@ -155,7 +158,7 @@ def as_tensors(weights: np.ndarray, x: np.ndarray, y: np.ndarray) -> Arrays:
 
 
 def split(arrays: Arrays, fraction: float, seed: int) -> tuple[Arrays, Arrays]:
-    """Two parts drawn by the seed, of classes in equal shares; weights have mean one in each."""
+    """Training and validation part, stratified by class; the weights have mean one in each."""
     y = arrays[1]
     classes = None if y.is_floating_point() else y.numpy()
     rows = train_test_split(

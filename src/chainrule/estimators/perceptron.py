@@ -8,7 +8,7 @@ For two classes W_1 = -W_0, and this is algorithm 1 of J 1.2 but for two things.
 a pass are added up before they act: neither the order of the examples matters nor whether one of
 them has weight k or stands there k times. And b moves by R² in place of 1, so that the unit of x
 does not matter (Cristianini and Shawe-Taylor 2000, table 2.1). The weights with the fewest mistakes
-are kept, as in Gallant's pocket (1990): on data that cannot be separated they wander for ever.
+are kept, as in Gallant's pocket (1990): on data that cannot be separated they never settle.
 
 Rosenblatt (1958), Psychological Review 65; several classes: Crammer and Singer (2003), JMLR 3.
 """
@@ -35,21 +35,21 @@ from chainrule.estimators.base import (
 
 @estimator
 class PerceptronClassifier(LinearDecision, ClassifierMixin, Estimator):
-    """A linear classifier that learns from its mistakes; nothing in it is random."""
+    """A linear classifier that learns from its mistakes, deterministically."""
 
     max_iter: int = 1000
-    """Most passes over the data."""
+    """Largest number of passes over the data."""
     n_iter_no_change: int = 100
-    """Stop after so many passes without fewer mistakes."""
+    """Stop after this many passes without fewer mistakes."""
     fit_intercept: bool = True
-    """Whether there is a b."""
+    """Whether to fit an intercept b."""
     class_weight: ClassWeight = None
     """Weights by class, or "balanced"."""
     warm_start: bool = False
-    """Whether `fit` continues from the weights it finds."""
+    """Whether `fit` starts from the weights of the last call."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "PerceptronClassifier":
-        """Pass over the data until there is no mistake, or no improvement any more."""
+        """Pass over the data until there are no mistakes or no more improvement."""
         X, y = labeled(self, X, y, np.float64)
         classes = np.unique(y)
         two_classes_or_more(classes)
@@ -63,13 +63,15 @@ class PerceptronClassifier(LinearDecision, ClassifierMixin, Estimator):
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> "PerceptronClassifier":
-        """One pass over these data, from the weights of the last; the first call names `classes`.
+        """One pass over this data; the first call needs all `classes`.
 
         There is no pocket here: mistakes on different data cannot be compared.
         """
         first = not hasattr(self, "coef_")
         if first and classes is None:
-            raise ValueError("the first call of partial_fit needs classes=[...]: all there will be")
+            raise ValueError(
+                "the first call of partial_fit needs classes=[...], all classes of the data"
+            )
         X, y = labeled(self, X, y, np.float64, reset=first)
         if first:
             self.classes_ = unique_labels(classes)
@@ -82,7 +84,7 @@ class PerceptronClassifier(LinearDecision, ClassifierMixin, Estimator):
         return self
 
     def _examples(self, X: np.ndarray, y: np.ndarray, sample_weight: Any) -> tuple[np.ndarray, ...]:
-        """Weights, inputs with a last column for b, and labels of the examples that count."""
+        """Weights, inputs with a last column for b, and labels, without examples of weight zero."""
         labels = encoded(y, self.classes_)
         weights = example_weights(sample_weight, X)
         weights = with_class_weight(weights, self.class_weight, labels, self.classes_)
@@ -111,7 +113,7 @@ class PerceptronClassifier(LinearDecision, ClassifierMixin, Estimator):
         return np.vstack([-v, v]) if len(self.classes_) == 2 else v
 
     def _keep(self, V: np.ndarray) -> None:
-        """Of two classes the second says it all."""
+        """Store W and b; for two classes, the row of the second."""
         V = V[1:] if len(self.classes_) == 2 else V
         self.coef_, self.intercept_ = V[:, :-1].copy(), V[:, -1].copy()
 

@@ -1,4 +1,4 @@
-"""What must hold before the first step: each failure is one sentence for the user."""
+"""Checks before the first step; each failure is one sentence for the user."""
 
 from collections.abc import Mapping
 
@@ -56,7 +56,7 @@ def check_text(text: Arrays, name: str, least: int, instead: str) -> None:
 
 
 def check_finite(t: Tensor, what: str) -> None:
-    """A finite sum proves finite terms in one quick pass; only a bad one is looked at closely."""
+    """A finite sum proves finite terms in one fast pass; only otherwise every value is checked."""
     if not t.is_floating_point() or t.sum().isfinite():
         return
     bad = ~t.isfinite()

@@ -1,4 +1,4 @@
-"""Where the arithmetic happens, and the switches that make it quick and repeatable."""
+"""Devices, and the settings of torch and the process that make training fast and repeatable."""
 
 import ctypes
 import os
@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from chainrule.errors import InputError
 
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # malloc.h
-GLIBC_MOST = 2**25  # what glibc adapts itself to at most, after it has freed large blocks
+GLIBC_MOST = 2**25  # the largest threshold that glibc adapts to by itself
 KEPT_BYTES = 2**30  # freed blocks up to this size stay with the process while it trains
 SMALL_STEP = 20e6  # operations; below it a second thread was measured to cost more than it gives
 
@@ -38,7 +38,7 @@ def choose(name: str = "auto") -> torch.device:
 
 
 class Switches(NamedTuple):
-    """Of torch and the process: what training changes and takes back."""
+    """Settings of torch and the process that training changes and restores."""
 
     threads: int
     flushed: bool
@@ -54,18 +54,18 @@ class Switches(NamedTuple):
         keep_freed_memory(self.kept)
 
 
-OPEN: list[Switches] = []  # as they were at first, then of each training that is under way
+OPEN: list[Switches] = []  # the original ones, then those of each active run
 
 
 @contextmanager
 def prepared(device: torch.device, threads: int) -> Iterator[None]:
     """Flush denormals, set the threads, keep freed memory, ask CUDA for repeatable kernels.
 
-    All of it is undone afterwards, but for glibc's habit of adapting to the blocks it meets: it is
-    left where it would end at most. Trainings may overlap and end in any order; the youngest that
-    is still under way decides, and after the last one all is as before the first.
+    All of it is undone afterwards, except that glibc's adaptive threshold is left at its largest
+    value. Runs may overlap and end in any order: the most recent active one decides, and after the
+    last one everything is as before the first.
 
-    Denormals: products of numbers below 1e-38 take a slow path of the processor; a network with
+    Products of numbers below 1e-38 (denormals) take a slow path of the processor; a network with
     decayed weights meets them in every step.
     """
     if not OPEN:
@@ -87,7 +87,7 @@ def prepared(device: torch.device, threads: int) -> Iterator[None]:
 
 
 def present_switches() -> Switches:
-    """As they are now; memory is not asked for, glibc cannot tell."""
+    """The current settings; glibc cannot report its threshold, so its largest one is assumed."""
     return Switches(
         torch.get_num_threads(),
         (torch.tensor(1e-39) * 1).item() == 0,
@@ -105,10 +105,10 @@ def deterministic() -> tuple[bool, bool]:
 
 
 def keep_freed_memory(size: int) -> None:
-    """Let glibc hold on to freed blocks of up to this size instead of giving them back at once.
+    """Let glibc keep freed blocks of up to this size instead of returning them to the system.
 
     A step frees all its activations, and the next asks for them again: without this the system
-    hands out fresh zeroed pages in every step, a sixth of the time of ResNet-20's.
+    hands out fresh zeroed pages in every step, which costs ResNet-20 a sixth of its time.
     """
     if sys.platform != "linux":
         return

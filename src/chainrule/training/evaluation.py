@@ -1,4 +1,4 @@
-"""A model's outputs on a whole split, and the numbers that sum them up."""
+"""A model's outputs on a whole split, and their loss and metrics."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -38,6 +38,6 @@ def evaluate_arrays(model: nn.Module, arrays: tuple[Tensor, ...], task: Task) ->
 
 
 def measured(output: Tensor, targets: tuple[Tensor, ...], task: Task) -> dict[str, float]:
-    """Mean loss and every metric of outputs that are known."""
+    """Mean loss and every metric of these outputs."""
     found = {"loss": task.loss(output, *targets).double().mean().item()}
     return found | {metric.name: metric(output, *targets) for metric in task.metrics}

@@ -5,8 +5,8 @@
         trainer.finish_epoch()                    validate, keep the best weights
         stop when the epochs or the patience run out
 
-Between two `yield`s the state is whole, so the caller may stop, save or look at any of them. One
-network (`trainer.py`), many networks at once (`batched/`) and agents that learn by trial are
+Between two `yield`s the state is complete, so the caller may stop, save or inspect it there. One
+network (`trainer.py`), many networks at once (`batched/`) and reinforcement-learning agents are
 trainers of this one loop. Notes: J 3.4, A 1.3.3, A 1.3.8.
 """
 
@@ -25,7 +25,7 @@ TICK = 0.1  # seconds between two reports inside an epoch
 
 
 class Trainer(ABC):
-    """One way to take steps; the loop around them is shared."""
+    """What a step, an epoch and the end of a run are; the loop around them is shared."""
 
     state: State
     epochs: int
@@ -34,23 +34,23 @@ class Trainer(ABC):
     device: torch.device
     checkpoint_seconds: float
     loss_name: str = "train_loss"
-    """The number of an epoch's record that the progress shows."""
+    """The entry of an epoch's record that progress shows as its loss."""
 
     @abstractmethod
     def start_epoch(self) -> None:
-        """Before the first step, or after a restart in the middle of an epoch."""
+        """Called before the first step of an epoch, and when a run resumes in the middle of one."""
 
     @abstractmethod
     def step(self, t: int) -> None:
-        """One update; t counts the steps of the whole run."""
+        """One update, number t of the whole run."""
 
     @abstractmethod
     def finish_epoch(self) -> Record:
-        """Validate, keep the best weights; the metrics of the epoch."""
+        """Validate and keep the best weights; returns the metrics of the epoch."""
 
     @abstractmethod
     def out_of_patience(self) -> str:
-        """Why early stopping ends training now, or nothing."""
+        """Why early stopping ends training now; empty if it does not."""
 
     def kept_epoch(self) -> int | None:
         """The epoch whose weights are kept; None: the last."""
@@ -58,14 +58,14 @@ class Trainer(ABC):
 
     @abstractmethod
     def finish(self) -> None:
-        """Leave the weights that are kept in the models."""
+        """Load the weights to keep into the models."""
 
     def running_loss(self) -> float:
         """Mean training loss of the epoch so far."""
         return self.state.mean_loss()
 
     def progress(self, step: int, record: Record | None = None, stopped: str = "") -> Progress:
-        """A report; after the end of an epoch with its record."""
+        """A report, with the record of an epoch that just ended."""
         epoch = self.state.epoch + 1 if record is None else int(record["epoch"])
         loss = self.running_loss() if record is None else float(record[self.loss_name])
         return Progress(
@@ -76,7 +76,8 @@ class Trainer(ABC):
 def run(trainer: Trainer, folder: Path | None) -> Generator[Progress]:
     """Train, from the last checkpoint if the folder has one; closing the generator saves.
 
-    Afterwards the switches and the random generator of the process are as they were.
+    Afterwards the model is in evaluation mode, and torch's settings and random generator are as
+    they were before.
     """
     state = trainer.state
     if folder is not None and (folder / LAST).exists():
@@ -92,7 +93,7 @@ def run(trainer: Trainer, folder: Path | None) -> Generator[Progress]:
 
 
 def epochs(trainer: Trainer) -> Iterator[Progress]:
-    """Past records, then epoch after epoch until a reason to stop."""
+    """The records so far, then epoch after epoch until there is a reason to stop."""
     state, steps = trainer.state, trainer.steps
     for number, past in enumerate(state.history, 1):
         last = number == len(state.history)
@@ -111,7 +112,7 @@ def epochs(trainer: Trainer) -> Iterator[Progress]:
 
 
 def one_epoch(trainer: Trainer) -> Iterator[Progress]:
-    """The rest of the current epoch; reports about every tenth of a second."""
+    """The rest of the current epoch, with a report every tenth of a second."""
     state, steps = trainer.state, trainer.steps
     trainer.start_epoch()
     ticked = time.perf_counter()
@@ -127,7 +128,7 @@ def one_epoch(trainer: Trainer) -> Iterator[Progress]:
 def with_checkpoints(
     progress: Iterator[Progress], trainer: Trainer, folder: Path | None
 ) -> Iterator[Progress]:
-    """Pass the progress on, writing a checkpoint when it is time, on leaving, and at the end."""
+    """Pass the progress on and write checkpoints: now and then, on closing, and at the end."""
     if folder is None:
         yield from progress
         return

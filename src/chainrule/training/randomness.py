@@ -1,4 +1,4 @@
-"""Every random number of a run follows from its seed and the place where it is drawn."""
+"""Every random number of a run follows from its seed and the epoch or step that draws it."""
 
 import torch
 from torch import Tensor

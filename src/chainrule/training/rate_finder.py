@@ -1,9 +1,9 @@
-"""Which learning rate: try them all once, from far too small to far too large.
+"""Learning-rate range test: one step at each rate, from far too small to far too large.
 
-    η_t = η_0 (η_T / η_0)^{t/T},   one step of the optimizer at each rate, the loss before it noted
+    η_t = η_0 (η_T / η_0)^{t/T},   one optimizer step at each rate, with the loss before it
 
-The loss falls where a rate is useful and shoots up where it is too large; a good rate lies a little
-below the end of the descent. A copy of the model is trained, the model itself is untouched.
+The loss falls where a rate is useful and rises steeply where it is too large; a good rate lies a
+little below the end of the descent. A copy is trained; the model itself is not changed.
 Smith (2017), "Cyclical learning rates for training neural networks".
 """
 
@@ -28,7 +28,7 @@ FAR_TOO_LARGE = 4.0  # times the lowest loss: the search is over
 
 
 class RateSearch(NamedTuple):
-    """Rates that were tried, the smoothed loss at each, and the rate to begin with."""
+    """The rates, the smoothed loss at each, and the suggested rate."""
 
     rates: list[float]
     losses: list[float]
@@ -44,7 +44,7 @@ def find_rate(
     highest: float = 10.0,
     steps: int = 200,
 ) -> RateSearch:
-    """Walk through the rates on a copy of the model."""
+    """Try the rates on a copy of the model."""
     if not (0 < lowest < highest and steps > 1):
         raise InputError(f"expected rates from low to high, got {lowest} to {highest} in {steps}")
     copied = copy.deepcopy(model)
@@ -79,5 +79,5 @@ def find_rate(
 def suggested(rates: list[float], losses: list[float]) -> float:
     """A third of the rate at the lowest loss: still falling, with room before it turns."""
     if not rates:
-        raise InputError("the loss is not finite even at the lowest rate; look at data and model")
+        raise InputError("the loss is not finite even at the lowest rate; check data and model")
     return rates[losses.index(min(losses))] / 3

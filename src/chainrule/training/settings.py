@@ -1,4 +1,4 @@
-"""Settings of a training run: a frozen value whose fields are the command-line flags."""
+"""Settings of a training run, whose fields are also the flags of the command line."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -15,18 +15,19 @@ from chainrule.registry import unknown
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """How to train."""
+    """Everything about a training run except model, data and task."""
 
     seed: int = 0
-    """From it follow the initial weights, the order of the examples and every mask."""
+    """Seed of the initial weights, the order of the examples and every dropout mask."""
     epochs: int = 20
     """Passes over the training data."""
     batch_size: int = 128
     """Examples per update; the optimizer gd takes all of them."""
     sampling: str = "shuffle"
-    """shuffle: every example once an epoch; replacement: each batch drawn independently."""
+    """shuffle: every example once per epoch; replacement: each batch drawn independently."""
     optimizer: str | Callable[..., Optimizer] = "adam"
-    """gd, sgd, momentum, nesterov, adagrad, rmsprop, adam, adamw or lion."""
+    """gd, sgd, momentum, nesterov, adagrad, rmsprop, adam, adamw or lion; in Python also a class of
+    torch.optim or a factory that takes parameter groups."""
     learning_rate: float = 1e-3
     """Step size η, the peak of the schedule."""
     schedule: str = "constant"
@@ -46,7 +47,7 @@ class Settings:
     accumulate: int = 1
     """Parts in which each batch is processed, to save memory."""
     class_weights: str = "none"
-    """none, or balanced: every class counts the same, however rare."""
+    """none, or balanced: every class has the same weight, however rare it is."""
     label_smoothing: float = 0.0
     """Share ε of each label that is spread evenly over all classes."""
     patience: int = 0
@@ -56,7 +57,7 @@ class Settings:
     precision: str = "full"
     """full, or mixed: bfloat16 products where the device has them."""
     compile: bool = False
-    """Let torch.compile fuse the model first: a minute of waiting, then faster steps."""
+    """Compile the model with torch.compile: a minute of waiting, then faster steps."""
     threads: int = 0
     """CPU threads; 0 leaves the choice to the library."""
     checkpoint_seconds: float = 20.0
@@ -99,7 +100,7 @@ LEAST: Mapping[str, int] = {
 
 
 def check_numbers(settings: Any, least: Mapping[str, int | float]) -> None:
-    """Finite fields that are large enough, a rate above zero, a seed that a generator takes."""
+    """Refuse fields below their least value, a rate of zero and a seed of more than 63 bits."""
     for field, smallest in least.items():
         value = getattr(settings, field)
         if not (math.isfinite(value) and value >= smallest):

@@ -1,4 +1,4 @@
-"""What the next step of training needs, and its way to the disk and back."""
+"""The state of a run: what the next step needs, saved to disk and restored."""
 
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field
@@ -17,7 +17,7 @@ LAST, BEST = "last.safetensors", "best.safetensors"
 
 @dataclass
 class State:
-    """Position in the run, running loss, past epochs, and the best weights so far.
+    """Position in the run, running loss, history, and the best weights so far.
 
     origin: settings and size of the data, which a resumed run must share.
     carried: what one step hands to the next besides the weights, such as a recurrent state.
@@ -67,7 +67,7 @@ class State:
         return self.average.applied(self.model) if self.average and kept else nullcontext()
 
     def parts(self) -> dict[str, dict[str, Tensor]]:
-        """Every tensor of a checkpoint by prefix; states that hold more add to it."""
+        """Every tensor of a checkpoint, by prefix; subclasses may add to it."""
         return {
             "model.": dict(self.model.state_dict()),
             "best.": self.best_weights,
@@ -77,13 +77,13 @@ class State:
         }
 
     def numbers(self) -> dict[str, Any]:
-        """Everything of a checkpoint that is no tensor."""
+        """Everything in a checkpoint that is not a tensor."""
         return {name: getattr(self, name) for name in self.saved} | {
             "stopping": asdict(self.stopping)
         }
 
     def save(self, folder: Path) -> None:
-        """The last checkpoint, whole; and the best weights by themselves."""
+        """Write the last checkpoint, and the best weights to a file of their own."""
         if not all(t.isfinite().all() for t in self.model.state_dict().values()):
             raise DivergenceError(
                 f"the weights are no longer finite in epoch {self.epoch + 1}, step {self.step}; "
@@ -99,7 +99,7 @@ class State:
             checkpoint.save(folder / BEST, self.best_weights, {"epoch": self.stopping.best_epoch})
 
     def restore(self, folder: Path) -> None:
-        """Continue where the last checkpoint stands."""
+        """Continue from the last checkpoint."""
         tensors, numbers = checkpoint.load(folder / LAST)
         changed = [k for k, v in self.origin.items() if numbers["origin"].get(k, v) != v]
         if changed:
@@ -117,7 +117,7 @@ class State:
         self.restore_rest(tensors, numbers)
 
     def restore_rest(self, tensors: dict[str, Tensor], numbers: dict[str, Any]) -> None:
-        """Everything but the weights, once those fit."""
+        """Everything but the weights."""
         if self.optimizer is not None:
             checkpoint.restore_optimizer(self.optimizer, checkpoint.part(tensors, "optimizer."))
         self.best_weights = checkpoint.part(tensors, "best.")

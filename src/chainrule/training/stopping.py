@@ -18,7 +18,7 @@ class EarlyStopping:
     best_epoch: int = 0
 
     def update(self, epoch: int, cost: float) -> bool:
-        """Note an epoch's cost; whether it is the best, in time."""
+        """Add an epoch's cost; whether it is the best so far and patience has not run out."""
         if self.exhausted(epoch - 1) or (self.best_epoch and not cost < self.best):
             return False
         self.best, self.best_epoch = cost, epoch
@@ -30,7 +30,7 @@ class EarlyStopping:
 
 
 def last_epoch(costs: Iterable[float], patience: int) -> tuple[int, int]:
-    """(epoch that is kept, epoch in which training ends) of a run with these costs."""
+    """(epoch whose weights are kept, epoch in which training ends) for these costs."""
     rule, epoch = EarlyStopping(patience), 0
     for epoch, cost in enumerate(costs, 1):
         rule.update(epoch, cost)

@@ -1,9 +1,9 @@
-"""One network trained by gradients: what a step, a validation and the end of a run are.
+"""Training one network by gradients: its step, its validation, the end of its run.
 
     g = ∇ mean loss of batch t,   θ ← optimizer(θ, g, η(t))
 
-What is random in step t follows from (seed, t): a resumed run repeats the uninterrupted one bit for
-bit. Notes: J 3.4.
+All random numbers of step t follow from (seed, t), so a resumed run repeats the uninterrupted one
+bit for bit. Notes: J 3.4.
 """
 
 import math
@@ -35,7 +35,7 @@ from chainrule.training.stopping import EarlyStopping
 
 @dataclass(frozen=True)
 class TrainSpec:
-    """What stays the same during a run: data in place, forward pass, task, settings."""
+    """What stays the same during a run: forward pass, data, task, settings, device."""
 
     forward: Callable[..., Any]
     train: BatchSource
@@ -54,7 +54,7 @@ def prepare(
     task: Task,
     device: torch.device,
 ) -> TrainSpec:
-    """Refuse what cannot work, then put model and data in their places."""
+    """Check everything, then move model and data to the device."""
     model.to("cpu")
     check_settings(settings, train.unsupported, train.whole)
     for name, source in (("training", train), ("validation", validation)):
@@ -76,7 +76,7 @@ def prepare(
 
 
 def class_weights(train: BatchSource, task: Task) -> Tensor:
-    """The weights of the classes of a training source."""
+    """Balanced weights for the classes of a training source."""
     arrays = getattr(train, "arrays", None)
     if arrays is None:
         raise InputError("`class_weights` needs the labels in memory; pass tensors")
@@ -84,7 +84,7 @@ def class_weights(train: BatchSource, task: Task) -> Tensor:
 
 
 def balanced(y: Tensor) -> Tensor:
-    """w_k = N / (K N_k): every class weighs the same in the mean loss."""
+    """w_k = N / (K N_k): every class has the same weight in the mean loss."""
     if y.is_floating_point() or y.ndim != 1:
         raise InputError("`class_weights` needs one class per example as the target")
     counts = y.bincount().float()
@@ -92,7 +92,7 @@ def balanced(y: Tensor) -> Tensor:
 
 
 def origin(settings: Settings, source: Mapping[str, Any]) -> dict[str, Any]:
-    """What a checkpoint must share with the run that continues it."""
+    """Settings and data that a checkpoint must share with the run that resumes it."""
     free = {"checkpoint_seconds", "threads"}
     values = {f.name: getattr(settings, f.name) for f in fields(Settings) if f.name not in free}
     plain = {k: v if not callable(v) else repr(v) for k, v in values.items()}
@@ -100,7 +100,7 @@ def origin(settings: Settings, source: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class NetworkTrainer(Trainer):
-    """One network, one step after another."""
+    """Trains one network."""
 
     def __init__(self, model: nn.Module, spec: TrainSpec):
         settings = spec.settings
@@ -153,7 +153,7 @@ class NetworkTrainer(Trainer):
         return loss
 
     def accumulate_loss(self, part: Batch, batch: Batch) -> Tensor:
-        """What part of a batch adds to its mean loss; its gradient is added to the others'."""
+        """The share of a part in the mean loss of its batch; its gradient is accumulated."""
         spec, state = self.spec, self.state
         inputs = tuple(t.to(self.device) for t in part.inputs)
         targets = tuple(t.to(self.device) for t in part.targets)
@@ -176,7 +176,7 @@ class NetworkTrainer(Trainer):
         return loss.detach()
 
     def optimizer_step(self, loss: Tensor) -> None:
-        """The update, once the gradients are there; a loss that is not finite changes nothing."""
+        """Clip and update; a loss that is not finite changes nothing."""
         state, settings = self.state, self.spec.settings
         if settings.clip_norm:
             nn.utils.clip_grad_norm_(state.model.parameters(), settings.clip_norm)
@@ -214,7 +214,7 @@ class NetworkTrainer(Trainer):
         return {"train_loss": self.state.mean_loss()} | self.validate()
 
     def validate(self) -> dict[str, float]:
-        """Metrics of the validation split; the weights are kept if they are the best so far."""
+        """Metrics of the validation split; keeps the weights if they are the best so far."""
         spec, state = self.spec, self.state
         if spec.validation is None:
             return {}
@@ -250,7 +250,7 @@ def optimizer_for(
     rate: float | None = None,
     decay: float | None = None,
 ) -> torch.optim.Optimizer:
-    """The optimizer that the settings ask for; batched runs handle rate and decay themselves."""
+    """The optimizer of the settings; batched runs handle rate and decay themselves."""
     made = make_optimizer(
         settings.optimizer,
         parameters,
@@ -267,7 +267,7 @@ def optimizer_for(
 
 
 def chunks(batch: Batch, number: int) -> list[Batch]:
-    """A batch in so many parts."""
+    """A batch in this many parts."""
     inputs = zip(*(t.chunk(number) for t in batch.inputs), strict=True)
     targets = zip(*(t.chunk(number) for t in batch.targets), strict=True)
     return [Batch(i, t, len(i[0])) for i, t in zip(inputs, targets, strict=True)]

@@ -1,4 +1,4 @@
-"""Many networks at once: what `fit_many` holds fixed, what it changes, and what it refuses."""
+"""Many networks at once: the constants and the state of a run of `fit_many`, and its checks."""
 
 import math
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ class BatchedProgress(Progress):
 
 @dataclass
 class BatchedState(State):
-    """The state of all members: running losses, best values and epochs, who has diverged."""
+    """The state of all members: running losses, stopping rules, diverged members."""
 
     totals: list[float] = field(default_factory=list)
     rules: list[EarlyStopping] = field(default_factory=list)
@@ -58,7 +58,7 @@ class BatchedState(State):
 class BatchedRun:
     """What stays the same during one call of `fit_many`.
 
-    Members that see the same batches stand in a row: `order` says at which place each was given.
+    Members that share their batches are adjacent; `order` holds their original positions.
     """
 
     order: list[int]
@@ -82,17 +82,17 @@ class BatchedRun:
 
     @cached_property
     def steps(self) -> int:
-        """Updates in an epoch, the same for all."""
+        """Updates per epoch, the same for all members."""
         return math.ceil(len(self.rows[0]) / self.common.batch_size)
 
     @cached_property
     def one_rate(self) -> bool:
-        """Whether one learning rate serves all."""
+        """Whether all members have the same learning rate."""
         return len({s.learning_rate for s in self.settings}) == 1
 
     @cached_property
     def optimized(self) -> tuple[nn.Parameter, ...]:
-        """What the optimizer moves: the weights, or where rates differ, steps of rate 1."""
+        """What the optimizer updates: the weights or, where rates differ, steps of rate 1."""
         weights = self.stack.weights
         return weights if self.one_rate else tuple(nn.Parameter(p * 0) for p in weights)
 
@@ -112,13 +112,13 @@ class BatchedRun:
 
     @cached_property
     def decays(self) -> list[Tensor] | None:
-        """Weight decay of every member, likewise, where there is any."""
+        """Weight decay of every member in the same shape; None if all are zero."""
         decays = self.own("weight_decay")
         return [per_member(decays, p) for p in self.stack.weights] if decays.any() else None
 
     @cached_property
     def smoothing(self) -> Tensor | None:
-        """Label smoothing of every member, where there is any."""
+        """Label smoothing of every member; None if all are zero."""
         smoothing = self.own("label_smoothing").to(self.stack.weights[0].dtype)
         return smoothing if smoothing.any() else None
 
@@ -129,7 +129,7 @@ class BatchedRun:
 
     @cached_property
     def held_out_inputs(self) -> Tensor:
-        """(G, rows, …): what the members of a cross-validation are validated on, filled up."""
+        """(G, rows, …): the padded validation inputs of a cross-validation, one set per group."""
         held = (
             self.held_out[:: self.members // self.groups] if isinstance(self.held_out, list) else []
         )
@@ -154,7 +154,7 @@ def stack_up(
     folds: Sequence[tuple[Tensor, Tensor]] | None,
     augment: Augment | None,
 ) -> BatchedRun:
-    """Refuse what cannot be trained together, then stack."""
+    """Check the members, then stack them."""
     check_alike(models)
     settings = list(settings) or [Settings(seed=k) for k in range(len(models))]
     check_settings(len(models), settings, task)
@@ -199,7 +199,7 @@ def by_batches(
     folds: Sequence[tuple[Tensor, Tensor]] | None,
     augment: Augment | None,
 ) -> tuple[list[int], int]:
-    """Members of the same seed and fold in a row, and in how many groups of equal size."""
+    """The order in which members with the same batches are adjacent, and the number of groups."""
     alike: dict[tuple[int, ...], list[int]] = {}
     for k, own in enumerate(settings):
         alike.setdefault((own.seed, *map(id, folds[k] if folds else ())), []).append(k)
@@ -216,11 +216,11 @@ ALONE = {
     "ema_decay": 0.0,
     "sampling": "shuffle",
 }
-"""Settings that a batched program has no form of, and the only value it takes."""
+"""Settings that a batched program does not support, and the only value it accepts."""
 
 
 def check_settings(members: int, settings: Sequence[Settings], task: Task) -> None:
-    """One for each model, equal in all that the program shares."""
+    """One for each model, equal in everything that the program shares."""
     if len(settings) != members:
         raise InputError(f"expected {members} settings, one per network, got {len(settings)}")
     for name in (f.name for f in fields(Settings) if f.name not in OWN):
@@ -233,7 +233,7 @@ def check_settings(members: int, settings: Sequence[Settings], task: Task) -> No
         if getattr(settings[0], name) != wanted:
             raise NotBatchableError(f"`{name}` is not for networks trained together; leave it out")
     if settings[0].optimizer == "gd":
-        raise NotBatchableError("`optimizer` gd is not for networks trained together; take sgd")
+        raise NotBatchableError("`optimizer` gd is not for networks trained together; use sgd")
     if task.inputs != 1:
         raise NotBatchableError("networks trained together must take one input tensor each")
 
@@ -241,7 +241,7 @@ def check_settings(members: int, settings: Sequence[Settings], task: Task) -> No
 def check_folds(
     folds: Sequence[tuple[Tensor, Tensor]], models: Sequence[nn.Module], batch_size: int
 ) -> None:
-    """One for each model, all giving the same number of batches, without gaps if those matter."""
+    """One for each model, all with the same number of batches, and of rows for batch norms."""
     if len(folds) != len(models):
         raise InputError(f"expected one fold per network, got {len(folds)} for {len(models)}")
     batches = {math.ceil(len(rows) / batch_size) for rows, _ in folds}

@@ -1,4 +1,4 @@
-"""What a batch source is."""
+"""The interface of a batch source."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -35,7 +35,7 @@ class BatchSource(ABC):
 
     @abstractmethod
     def __len__(self) -> int:
-        """Examples, or tokens of a text."""
+        """Number of examples, or of tokens of a text."""
 
     @abstractmethod
     def steps(self, settings: Settings) -> int:
@@ -47,7 +47,7 @@ class BatchSource(ABC):
 
     @abstractmethod
     def evaluate(self, model: nn.Module, task: Task) -> dict[str, float]:
-        """Loss and metrics of all of it."""
+        """Loss and metrics of all examples."""
 
     @abstractmethod
     def check(self, model: nn.Module, task: Task, settings: Settings, name: str) -> None:
@@ -64,9 +64,9 @@ class BatchSource(ABC):
         return model(*inputs), {}
 
     def describe(self) -> dict[str, Any]:
-        """What a resumed run must share."""
+        """Properties that a resumed run must share."""
         return {"examples": len(self)}
 
     def work(self, settings: Settings) -> int:
-        """Rows that a step multiplies with the weights, from which the threads are chosen."""
+        """Rows per step that are multiplied with the weights; it decides the number of threads."""
         return settings.batch_size

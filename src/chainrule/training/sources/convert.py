@@ -1,4 +1,4 @@
-"""Whatever a user holds data in, as a batch source."""
+"""Tensors, data sets and loaders as batch sources."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""torch's own ways to hold data: a `Dataset`, a `DataLoader`."""
+"""Batches from a torch `Dataset` or `DataLoader`."""
 
 import copy
 import math
@@ -28,7 +28,7 @@ class CollatedSource(BatchSource):
         self.inputs = inputs
 
     def all(self) -> Iterator[Arrays]:
-        """Everything once, in its own order, for evaluation."""
+        """All batches once, for evaluation."""
         raise NotImplementedError
 
     def as_batch(self, collated: Any, task: Task) -> Batch:

@@ -16,9 +16,9 @@ from chainrule.training.randomness import mix
 from chainrule.training.settings import Settings
 from chainrule.training.sources.base import Arrays, Batch, BatchSource, Carried
 
-EVALUATION_STREAMS = 16  # in which a text is read to be measured
-EVALUATION_CHUNK = 256  # tokens of each stream that are read at once then
-EVALUATION_TOKENS = 2**14  # tokens of windows that are measured together
+EVALUATION_STREAMS = 16  # parallel streams of an evaluated text
+EVALUATION_CHUNK = 256  # tokens of each stream per forward pass
+EVALUATION_TOKENS = 2**14  # tokens of windows per forward pass
 REASON = "a text has no separate examples"
 
 
@@ -36,7 +36,7 @@ class TextSource(BatchSource):
         return len(self.text[0])
 
     def on(self, text: Arrays) -> "TextSource":
-        """The same way of reading, of another text."""
+        """The same kind of source for another text."""
         raise NotImplementedError
 
     def prepared(self, task: Task, device: torch.device, training: bool) -> "TextSource":
@@ -125,7 +125,7 @@ class RandomWindows(TextSource):
     Args:
         text: tokens and the next tokens.
         context_length: T, tokens of a window.
-        epoch_steps: updates in an epoch, which is no pass over the text here.
+        epoch_steps: updates per epoch; an epoch is not a pass over the text.
     """
 
     def __init__(self, text: Arrays, context_length: int = 64, epoch_steps: int = 250):

@@ -1,9 +1,9 @@
-"""Networks that predict numbers, in the units of the targets.
+"""Regression by networks, in the units of the targets.
 
     f(x) = c + d ⊙ mean over the networks of g(x)
 
-c and d are the mean and spread of each target, so that g learns numbers of order one whatever their
-unit, and the step size, the tolerance and the penalty mean the same for all of them.
+c and d are the mean and standard deviation of each target, so that g learns numbers of order one;
+learning rate, tolerance and penalty do not depend on the unit of the targets.
 """
 
 from typing import Any
@@ -30,19 +30,19 @@ class NetworkRegressor(MultiOutputMixin, RegressorMixin, NetworkEstimator):
         return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> "NetworkRegressor":
-        """One more pass over these data; the first call sets the scale of the targets."""
+        """Train for one epoch on this data; the first call sets the scale of the targets."""
         arrays = self._arrays(X, y, sample_weight, first=not hasattr(self, "modules_"))
         self._partial_fit_networks(arrays, arrays[1].shape[1], squared)
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Numbers in the units and the shape of the targets."""
+        """Predictions in the units and the shape of the targets."""
         g = torch.stack(self._outputs(X)).mean(0).numpy()
         f = self.target_mean_ + self.target_scale_ * g
         return f[:, 0] if self._one_target else f
 
     def _arrays(self, X: Any, y: Any, sample_weight: Any, first: bool) -> Arrays:
-        """Inputs, standardized targets and weights of the examples that count."""
+        """Inputs, standardized targets and weights of the examples whose weight is not zero."""
         X, y = validate_data(
             self,
             X,
@@ -55,14 +55,14 @@ class NetworkRegressor(MultiOutputMixin, RegressorMixin, NetworkEstimator):
         weights, x, Y = counted(example_weights(sample_weight, X), X, y.reshape(len(y), -1))
         if first:
             self._one_target = y.ndim == 1
-            self.target_mean_, self.target_scale_ = mean_and_spread(Y, weights)
+            self.target_mean_, self.target_scale_ = mean_and_std(Y, weights)
         standard = (Y - self.target_mean_) / self.target_scale_
         return as_tensors(weights, x, standard.astype(x.dtype))
 
 
-def mean_and_spread(Y: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Of every column in double precision; the spread of a constant counts as one."""
+def mean_and_std(Y: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Weighted mean and standard deviation of every column; a constant column has 1."""
     Y, weights = Y.astype(np.float64), weights.astype(np.float64)
     mean = np.average(Y, axis=0, weights=weights)
-    spread = np.sqrt(np.average((Y - mean) ** 2, axis=0, weights=weights))
-    return mean, np.where(spread > 0, spread, 1.0)
+    std = np.sqrt(np.average((Y - mean) ** 2, axis=0, weights=weights))
+    return mean, np.where(std > 0, std, 1.0)

@@ -1,4 +1,4 @@
-"""Networks that tell classes apart: a logit per class, the mean of their probabilities."""
+"""Classification by networks: one logit per class, probabilities averaged over the networks."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ class NetworkClassifier(ClassifierMixin, NetworkEstimator):
     """Weights by class, or "balanced"."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "NetworkClassifier":
-        """Train on labels of any kind."""
+        """Train on labels of any type."""
         X, y = labeled(self, X, y, self._precision(new=not self._continues))
         classes = np.unique(y)
         if self._continues and not np.array_equal(self.classes_, classes):
@@ -43,12 +43,16 @@ class NetworkClassifier(ClassifierMixin, NetworkEstimator):
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> "NetworkClassifier":
-        """One more pass over these data; the first call names all `classes` there will be."""
+        """Train for one epoch on this data; the first call needs all `classes`."""
         first = not hasattr(self, "modules_")
         if first and classes is None:
-            raise ValueError("the first call of partial_fit needs classes=[...]: all there will be")
+            raise ValueError(
+                "the first call of partial_fit needs classes=[...], all classes of the data"
+            )
         if self.class_weight == "balanced":
-            raise ValueError("partial_fit cannot balance classes it has not seen: give a dict")
+            raise ValueError(
+                "partial_fit cannot balance classes it has not seen; pass class_weight as a dict"
+            )
         X, y = labeled(self, X, y, self._precision(new=first), reset=first)
         if first:
             self.classes_ = unique_labels(classes)
@@ -70,7 +74,7 @@ class NetworkClassifier(ClassifierMixin, NetworkEstimator):
         return self.classes_[best]
 
     def _arrays(self, X: np.ndarray, y: np.ndarray, sample_weight: Any) -> Arrays:
-        """Inputs, labels as numbers, and weights, of the examples that count."""
+        """Inputs, class indices and weights of the examples whose weight is not zero."""
         labels = encoded(y, self.classes_)
         weights = example_weights(sample_weight, X)
         weights = with_class_weight(weights, self.class_weight, labels, self.classes_)
