@@ -177,7 +177,10 @@ def test_learning_rates_are_tried_and_drawn(capsys: pytest.CaptureFixture[str]) 
     assert found["rates"] == sorted(found["rates"])
     assert Path("runs/lr/moons-mlp.png").exists()
     assert main(["lr", "hopfield-digits"]) == 2
-    assert "hopfield-digits does not support the learning-rate finder: it stores patterns" in capsys.readouterr().err
+    assert (
+        "hopfield-digits does not support the learning-rate finder: it stores patterns"
+        in capsys.readouterr().err
+    )
 
 
 def test_the_graph_of_a_model_is_drawn(capsys: pytest.CaptureFixture[str]) -> None:

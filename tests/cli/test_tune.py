@@ -197,7 +197,9 @@ def test_what_the_engine_does_not_train_is_refused(
 def test_control_c_leaves_130_and_a_study_that_goes_on(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = shlex.split("tune moons-mlp --num-examples 90 --epochs 3 --folds 2 --points 2 --trials 4")
+    words = shlex.split(
+        "tune moons-mlp --num-examples 90 --epochs 3 --folds 2 --points 2 --trials 4"
+    )
     words += ["--json", "--space", *RATES, "--out"]
     assert main([*words, "straight"]) == 0
     straight = json.loads(capsys.readouterr().out)
@@ -216,7 +218,9 @@ def test_control_c_leaves_130_and_a_study_that_goes_on(
 
 
 def test_the_tables_fit_and_the_command_trains_the_best(capsys: pytest.CaptureFixture[str]) -> None:
-    words = shlex.split("tune moons-mlp --num-examples 90 --epochs 3 --folds 2 --trials 12 --out here")
+    words = shlex.split(
+        "tune moons-mlp --num-examples 90 --epochs 3 --folds 2 --trials 12 --out here"
+    )
     assert main([*words, "--quiet"]) == 0
     assert not capsys.readouterr().out
     assert main(["tune", "--resume", "here"]) == 0

@@ -247,7 +247,9 @@ def test_a_model_that_cannot_be_stacked_is_trained_one_by_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     stacked, original = searched(plan(), "stacked.db"), Recipe.model
-    monkeypatch.setattr(Recipe, "model", lambda self, summary: LooksAtItsData(original(self, summary)))
+    monkeypatch.setattr(
+        Recipe, "model", lambda self, summary: LooksAtItsData(original(self, summary))
+    )
     prepared = finished(plan(), "single.db")
     note = "trained one after another: LooksAtItsData cannot be trained many at once"
     assert [text[: len(note)] for text in prepared.remarks[1:]] == [note]

@@ -25,7 +25,7 @@ from chainrule.training import Progress, Record, checkpoint, iterate_many
 def execute(run: Run, device: str = "auto", pictures: bool = True) -> Generator[Progress]:
     """Train to the end, from the start or the last checkpoint; leaves pictures and a result."""
     began = time.perf_counter()
-    recipe, options = run.recipe, run.configuration.options
+    recipe = run.recipe
     data = recipe.data(run.data_folder)
     summary = recipe.summarize(data)
     check_same_data(run.folder, describe(summary))
@@ -75,7 +75,8 @@ def execute(run: Run, device: str = "auto", pictures: bool = True) -> Generator[
 
 def start_from(configuration: Configuration, model: nn.Module, classes: Sequence[str]) -> list[str]:
     """Take over and freeze weights as the options ask; one remark for each."""
-    options, told = configuration.options, []
+    told: list[str] = []
+    options = configuration.options
     if not (options.from_run or options.freeze):
         return told
     from chainrule.runs.transfer import freeze, source_weights, transfer

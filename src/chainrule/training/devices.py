@@ -129,7 +129,7 @@ def autocast(device: torch.device, precision: str) -> AbstractContextManager[obj
     if precision == "full":
         return nullcontext()
     if device.type == "cuda" and not torch.cuda.is_bf16_supported():
-        raise InputError("this GPU has no bfloat16; use --precision full")
+        raise InputError("this GPU has no bfloat16; use `precision` full")
     return torch.autocast(device.type, dtype=torch.bfloat16)
 
 

@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any
 
 from chainrule.errors import InputError
 from chainrule.learning.metrics import Metric
-from chainrule.registry import find
 from chainrule.runs.configuration import configure, require
 from chainrule.runs.recipe import BaseRecipe
+from chainrule.runs.run import recipe_entry
 from chainrule.tuning import study as studies
 from chainrule.tuning.cross_validation import (
     Pool,
@@ -103,8 +103,9 @@ class Tuning:
 
 def prepare(plan: Plan, place: str, trials: int | None, data: Path | None) -> Tuning:
     """Open or begin the study and write down its trials; the test split stays closed."""
-    kind = find("recipes", plan.recipe).load().Recipe
-    require(kind, plan.recipe, "tune")
+    entry = recipe_entry(plan.recipe)
+    kind = entry.load().Recipe
+    require(kind, entry.name, "tune")
     recipe = configure(kind, plan.settings).recipe
     if trials is not None and trials < 1:
         raise InputError(f"`trials` must be at least 1, got {trials}")
@@ -116,7 +117,7 @@ def prepare(plan: Plan, place: str, trials: int | None, data: Path | None) -> Tu
     space = space_of(recipe, plan.space, one_class_each)
     first, trials = begin_with(recipe, space, plan, trials)
     if plan.halving and "epochs" in {dimension.name for dimension in space}:
-        raise InputError("`halving` sets the epochs; leave them out of --space")
+        raise InputError("`halving` sets the epochs; leave them out of `space`")
     try_out(recipe, space, pool)
     sign = -1 if metric.higher_is_better else 1
     prunes = plan.pruner == "median" and not plan.halving
@@ -134,10 +135,10 @@ def begin_with(
     """The given points, which come first, and the number of trials: a grid is all given."""
     if plan.sampler == "grid":
         if not plan.space:
-            raise InputError("`sampler` grid needs the values: --space name=a|b|c …")
+            raise InputError("`sampler` grid needs a `space` of listed values, such as name=a|b|c")
         points = grid(space)
         if trials is not None and trials < len(points):
-            raise InputError(f"the grid has {len(points)} points, more than --trials {trials}")
+            raise InputError(f"the grid has {len(points)} points, more than `trials` {trials}")
         return points, len(points)
     own = own_point(recipe, space)
     return ([own] if own else []), trials or DEFAULT_TRIALS

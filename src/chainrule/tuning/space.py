@@ -249,7 +249,7 @@ def grid(space: Sequence[Dimension]) -> list[dict[str, Drawn]]:
     for dimension in space:
         if not dimension.choices:
             raise InputError(
-                f"a grid needs listed values, such as --space {dimension.name}=a|b|c; "
+                f"a grid needs listed values, such as `space` {dimension.name}=a|b|c; "
                 f"{dimension.name} has a range"
             )
     names = [dimension.name for dimension in space]

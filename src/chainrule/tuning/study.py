@@ -56,7 +56,7 @@ def open_study(place: str, plan: dict[str, Any], maximize: bool, prunes: bool) -
     """The study at a path or address, made if there is none; it must have the same plan."""
     optuna = optuna_or_refuse()
     if "://" not in place and Path(place).is_dir():
-        raise InputError(f"--study {place} is a folder; expected a file such as {place}/study.db")
+        raise InputError(f"`study` {place} is a folder; expected a file such as {place}/study.db")
     url = url_of(place)
     try:
         study = optuna.create_study(
@@ -75,7 +75,7 @@ def open_study(place: str, plan: dict[str, Any], maximize: bool, prunes: bool) -
     elif differing := sorted(k for k in {*begun, *plan} if begun.get(k) != plan.get(k)):
         raise InputError(
             f"the study {place} was begun for {begun.get('recipe')} and differs in "
-            f"{', '.join(differing)}; use another --study, or the command that began it"
+            f"{', '.join(differing)}; use another `study`, or the command that began it"
         )
     return study
 

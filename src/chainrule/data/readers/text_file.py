@@ -25,7 +25,7 @@ def text_file(path: str | Path, passage: int = 1) -> Splits:
         raise InputError(
             f"{path} has {len(text):,} characters; expected at least {least:,}, as a twentieth of "
             f"them is for validation and must hold a passage of {passage}; take a longer text or a "
-            "smaller --context"
+            "smaller `context_length`"
         )
     vocabulary = character_vocabulary(text)
     tokens = numbered(text, vocabulary)
