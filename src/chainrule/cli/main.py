@@ -1,4 +1,4 @@
-"""`chainrule COMMAND …`: find the command's file, run it, speak plainly when something is wrong.
+"""`chainrule COMMAND …`: find the command's file, run it, and report errors in one sentence.
 
 Exit codes: 0 done, 1 a claim failed or a fault of ours, 2 bad input, 130 interrupted.
 """
@@ -12,16 +12,17 @@ from chainrule.errors import InputError
 from chainrule.registry import unknown
 
 COMMANDS = {
-    "list": "what there is: models, data sets, recipes, claims",
-    "show": "one of them: what it is, its equation, where it comes from",
+    "list": "models, data sets, recipes, claims, optimizers and more, by chapter",
+    "show": "one of them: its equation, settings, code, and place in the notes",
     "train": "train a recipe and leave a run folder",
-    "resume": "carry an interrupted run on",
-    "distill": "train a recipe on the answers of a finished run",
-    "lr": "try all learning rates once and draw the curve",
-    "tune": "search settings by cross-validation, many networks at once",
-    "evaluate": "measure a finished run again",
+    "resume": "continue an interrupted run",
+    "distill": "train a recipe on the outputs of a finished run",
+    "lr": "find a learning rate: try many, draw the curve",
+    "tune": "search for settings by cross-validation, many networks at once",
+    "runs": "list run folders, or compare some of them",
+    "evaluate": "recompute the metrics of a finished run",
     "predict": "apply a finished run to your own file or sentence",
-    "generate": "let a finished language model write",
+    "generate": "generate text with a finished language model",
     "lab": "check claims of the theory by measurement",
 }
 FIRST = "Start with:  chainrule train digits-mlp"
@@ -78,7 +79,7 @@ def usage() -> str:
     width = max(map(len, COMMANDS))
     lines = [f"  {name:<{width}}  {what}" for name, what in COMMANDS.items()]
     head = f"chainrule {chainrule.__version__}: a deep-learning course as working software"
-    tail = f"chainrule COMMAND --help tells more.  {FIRST}"
+    tail = f"chainrule COMMAND --help lists its flags.  {FIRST}"
     return "\n".join([head, "", *lines, "", tail])
 
 

@@ -1,7 +1,7 @@
 """Flags that several commands share, and the one way to parse them."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass, make_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -98,19 +98,20 @@ def parse_recipe(
     for name in (*OPTION_OF, *(field.name for field in fields(Settings))):
         if any(word.partition("=")[0].replace("_", "-") == as_words(name) for word in arguments):
             refuse_unsupported(kind, command.split()[-1], name)
-    settings = make_dataclass("settings", [as_field(flag) for flag in known], kw_only=True)
+    names = [flag.name for flag in known]
+    settings = make_dataclass("settings", [as_field(flag, names) for flag in known], kw_only=True)
     form = make_dataclass("form", [("settings", settings), ("options", options)])
     filled: Any = parse(form, arguments, command, description)
     values = vars(filled.settings)
     return configure(kind, {flag.name: values[flag.name] for flag in known}), filled.options
 
 
-def as_field(flag: "Flag") -> tuple[str, Any, Any]:
-    """A setting as a field that the parser understands."""
+def as_field(flag: "Flag", names: Collection[str]) -> tuple[str, Any, Any]:
+    """A setting as a field that the parser understands; names: of all flags, for the help text."""
     from dataclasses import field
 
     plain = str if callable(flag.default) or "Callable" in str(flag.type) else flag.type
-    spelled = tyro.conf.arg(help=flag.help, name=SPELLED.get(flag.name))
+    spelled = tyro.conf.arg(help=as_flags(flag.help, names), name=SPELLED.get(flag.name))
     default = {} if flag.default is MISSING else {"default": flag.default}
     return flag.name, Annotated[plain, spelled], field(**default)
 
@@ -120,14 +121,14 @@ def as_words(name: str) -> str:
     return f"--{SPELLED.get(name, name).replace('_', '-')}"
 
 
-def as_flags(message: str) -> str:
-    """A message with `batch_size` written as --batch-size where that is a flag of the command.
+def as_flags(message: str, names: Collection[str] = PARSED) -> str:
+    """A message with `batch_size` written as --batch-size where that is one of the names.
 
-    Other names lose their backquotes.
+    Other words in backticks lose them. By default the names are the flags of the running command.
     """
 
     def flag(match: re.Match[str]) -> str:
         name = match[1]
-        return as_words(name) if name in PARSED else name
+        return as_words(name) if name in names else name
 
     return re.sub(r"`([^`]+)`", flag, message)

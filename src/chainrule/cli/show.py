@@ -9,7 +9,7 @@ import tyro
 from rich.text import Text
 
 from chainrule.cli.catalog import KINDS, Function, Item, Links, named, search, section_of
-from chainrule.cli.options import as_words, parse
+from chainrule.cli.options import as_flags, as_words, parse
 from chainrule.console.output import flowing, out, print_code, print_json
 from chainrule.console.tables import COSTS, facts_table, flags_table, layers_table, names_table
 from chainrule.errors import InputError
@@ -189,7 +189,9 @@ def flag_rows(entry: Entry) -> list[tuple[str, str, str]]:
     """Flag, default and help of everything that may be set on a recipe."""
     from chainrule.runs.configuration import flags
 
-    return [(as_words(f.name), default_of(f), f.help) for f in flags(entry.load().Recipe)]
+    known = flags(entry.load().Recipe)
+    names = [flag.name for flag in known]
+    return [(as_words(f.name), default_of(f), as_flags(f.help, names)) for f in known]
 
 
 def default_of(flag: "Flag") -> str:

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 
 from chainrule.cli.options import Output, parse, parse_recipe
+from chainrule.cli.train import named_or_file
 from chainrule.console.output import out, print_json, say
 from chainrule.console.search import importance_table, trials_table, watch_search, with_error
 from chainrule.console.tables import names_table
 from chainrule.errors import InputError
 from chainrule.learning.metrics import format_metric
-from chainrule.registry import entries, find
+from chainrule.registry import entries
 
 if TYPE_CHECKING:
     from chainrule.tuning.search import Plan, Tuning
@@ -94,7 +95,7 @@ def run(arguments: list[str]) -> int:
 
 def begin(arguments: list[str]) -> int:
     """A new search, or the same one in a folder or study that holds it."""
-    entry = find("recipes", arguments[0])
+    entry = named_or_file("recipes", arguments[0])
     from chainrule.runs.configuration import require
     from chainrule.runs.folder import next_folder
     from chainrule.runs.options import OPTION_OF
@@ -111,7 +112,7 @@ def begin(arguments: list[str]) -> int:
     chosen = {name: getattr(tune, name) for name in names}
     values = configuration.values()
     settings = {name: value for name, value in values.items() if name not in without}
-    plan = Plan(recipe=entry.name, settings=settings, **chosen)
+    plan = Plan(recipe=entry.reference, settings=settings, **chosen)
     beside = Path(tune.study).parent if tune.study and "://" not in tune.study else None
     searched = beside if beside and (beside / results.PLAN).exists() else None
     folder = tune.out or searched or next_folder(f"tune-{entry.name}")

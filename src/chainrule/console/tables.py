@@ -110,6 +110,48 @@ def _add_method(
     table.add_section()
 
 
+def runs_table(runs: Sequence[Mapping[str, Any]], show: Format) -> Table:
+    """One row per run folder."""
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    longest = max(len(run["name"]) for run in runs)
+    table.add_column("run", overflow="fold", min_width=min(longest, LONGEST))
+    for column in ("recipe", "state"):
+        table.add_column(column, overflow="fold")
+    table.add_column("metric", justify="right")
+    table.add_column("seconds", justify="right")
+    table.add_column("begun", no_wrap=True)
+    for run in runs:
+        value = f"{run['metric']} {show(run['metric'], run['value'])}" if run["metric"] else "–"
+        cells = (run["name"], run["recipe"], run["state"], value, f"{run['seconds']:.1f}")
+        table.add_row(*map(Text, (*cells, run["date"].partition(" ")[0])))
+    return table
+
+
+def comparison_table(
+    names: Sequence[str],
+    settings: Mapping[str, Sequence[Any]],
+    metrics: Mapping[str, Sequence[float | None]],
+    show: Format,
+) -> Table:
+    """A column per run: the settings in which they differ, then the metrics."""
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table.add_column("", style="bold", overflow="fold")
+    for name in names:
+        table.add_column(Text(name), justify="right", overflow="fold")
+    for setting, values in settings.items():
+        table.add_row(setting.replace("_", " "), *(Text(_setting(value)) for value in values))
+    table.add_section()
+    for metric, found in metrics.items():
+        table.add_row(metric, *(show(metric, value) for value in found))
+    return table
+
+
+def _setting(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return " ".join(map(str, value))
+    return "–" if value in (None, "") else str(value)
+
+
 def predictions_table(rows: Sequence[Mapping[str, str]]) -> Table:
     """One row per example."""
     table = Table(box=box.SIMPLE_HEAD)

@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any
 
 from chainrule.errors import InputError
 from chainrule.learning.metrics import Metric
-from chainrule.registry import find
 from chainrule.runs.configuration import configure, require
 from chainrule.runs.recipe import BaseRecipe
+from chainrule.runs.run import recipe_entry
 from chainrule.tuning import study as studies
 from chainrule.tuning.cross_validation import (
     Pool,
@@ -103,8 +103,9 @@ class Tuning:
 
 def prepare(plan: Plan, place: str, trials: int | None, data: Path | None) -> Tuning:
     """Open or begin the study and write down its trials; the test split stays closed."""
-    kind = find("recipes", plan.recipe).load().Recipe
-    require(kind, plan.recipe, "tune")
+    entry = recipe_entry(plan.recipe)
+    kind = entry.load().Recipe
+    require(kind, entry.name, "tune")
     recipe = configure(kind, plan.settings).recipe
     if trials is not None and trials < 1:
         raise InputError(f"`trials` must be at least 1, got {trials}")

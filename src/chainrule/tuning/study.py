@@ -56,7 +56,7 @@ def open_study(place: str, plan: dict[str, Any], maximize: bool, prunes: bool) -
     """The study at a path or address, made if there is none; it must have the same plan."""
     optuna = optuna_or_refuse()
     if "://" not in place and Path(place).is_dir():
-        raise InputError(f"--study {place} is a folder; expected a file such as {place}/study.db")
+        raise InputError(f"`study` {place} is a folder; expected a file such as {place}/study.db")
     url = url_of(place)
     try:
         study = optuna.create_study(

@@ -28,8 +28,8 @@ def text_file(path: str | Path, context_length: int = 1) -> Splits:
     if len(text) < least:
         raise InputError(
             f"{path} has {len(text):,} characters; expected at least {least:,}, because the "
-            f"validation split, a twentieth, must exceed context_length {context_length}; use a "
-            "longer text or a smaller context_length"
+            f"validation split, a twentieth, must exceed `context_length` {context_length}; use a "
+            "longer text or a smaller `context_length`"
         )
     vocabulary = character_vocabulary(text)
     tokens = encode_characters(text, vocabulary)

@@ -28,8 +28,11 @@ class Recipe(BaseRecipe):
 
     reference: ClassVar[str] = "J 8.9"
 
+    unsupported: ClassVar[Mapping[str, str]] = {
+        "tune": "its teacher has seen the rows that each fold holds out; tune it without a teacher"
+    }
     requires: ClassVar[Mapping[str, str]] = {
-        "teacher": "chainrule train mnist-ensemble --out runs/teacher, then --teacher runs/teacher"
+        "teacher": "chainrule train mnist-ensemble --out runs/teacher makes one"
     }
 
     hidden: tuple[int, ...] = (32,)
