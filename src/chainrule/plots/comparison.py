@@ -7,15 +7,15 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from chainrule.errors import InputError
-from chainrule.plots.style import canvas, color, drawn, legend_below, shortened
+from chainrule.plots.style import canvas, color, styled, legend_below, shortened
 
-PANELS = 3  # metrics that are drawn
+PANELS = 3  # metrics that are styled
 LONGEST = 40  # letters of a run's name in the legend
 
 History = Sequence[Mapping[str, SupportsFloat]]
 
 
-@drawn
+@styled
 def compared_curves(histories: Mapping[str, History]) -> Figure:
     """The training loss, the validation loss, and the first metric, a line for each run."""
     columns = panels(histories)
@@ -37,7 +37,7 @@ def compared_curves(histories: Mapping[str, History]) -> Figure:
 
 
 def panels(histories: Mapping[str, History]) -> list[str]:
-    """Columns that are drawn: both losses and the first metric of the validation split."""
+    """Columns that are styled: both losses and the first metric of the validation split."""
     known = list(dict.fromkeys(key for h in histories.values() for row in h for key in row))
     first = [key for key in ("train_loss", "validation_loss") if key in known]
     rest = [key for key in known if key.startswith(("validation_", "train_")) and key not in first]
