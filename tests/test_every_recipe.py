@@ -1,6 +1,10 @@
 """The contract of a recipe file, checked for every file in the folder."""
 
+import ast
+import inspect
 import json
+import shlex
+import textwrap
 from dataclasses import MISSING, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -9,89 +13,75 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from chainrule.cli.options import parse_recipe
+from chainrule.cli.train import Train
 from chainrule.data import Split, Splits
 from chainrule.data.datasets.multi30k import Captions
 from chainrule.registry import Entry, entries, find
-from chainrule.runs.recipe import SPLITS, Experiment, Trained
-from chainrule.runs.run import begin, carry_on, measure_again, open_model
+from chainrule.runs.configuration import configure, flags
+from chainrule.runs.options import CAPABILITIES, OPTION_OF
+from chainrule.runs.recipe import SPLITS, BaseRecipe
+from chainrule.runs.record import without_folder
+from chainrule.runs.run import Run
+from chainrule.training import Settings
 
 RECIPES = entries("recipes")
-BIG = {
-    "nyse",
-    "shakespeare",
-    "multi30k",
-    "mnist",
-    "fashion",
-    "spam",
-    "default",
-    "digit",
-    "modelnet10",
-    "citeseer",
-    "cora",
-}
-CONVOLVING = {"cnn", "lenet", "resnet20", "plain20", "unet"}  # too slow for whole data sets
-CONVOLVING |= {"deepsets", "pointnet", "vit"}
-TEXT = {"shakespeare", "multi30k"}
+RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
+CUT = {"mnist", "fashion", "digit", "modelnet10", "multi30k", "shakespeare", "cifar10"}
+WHOLE = {"nyse", "citeseer", "cora", "spam", "default"}  # small, or not to be cut
+OWN_SETS = {"pointnet", "deepsets", "unet"}  # kinds of networks whose data no other recipe shares
+MADE = {"joined_parts": (440, 40), "digit_scenes": (1040, 40)}  # examples that these sets make
+FEW = 60  # examples of each split; 12 sentences
 TRIED = {"epochs": 1, "epoch_steps": 160, "warm_up": 100, "episodes": 2, "test_episodes": 2}
+SIZES: dict[str, object] = {"hidden_size": 8, "num_layers": 1, "num_heads": 2}
+TINY: dict[str, object] = {"epochs": 1, "num_examples": 50, "hidden_size": 4}
 SMALL: dict[str, dict[str, object]] = {
-    "moons-mlp": {"number": 100},
-    "xor-mlp": {"number": 100},
-    "copy-memory": {"cells": ("gru",), "lengths": (2,), "epochs": 1, "number": 50, "width": 4},
-    "adding": {"cells": ("gru",), "lengths": (4,), "epochs": 1, "number": 50, "width": 4},
+    "moons-mlp": {"num_examples": 100},
+    "xor-mlp": {"num_examples": 100},
+    "copy-memory": {"cells": ("gru",), "lengths": (2,), **TINY},
+    "adding": {"cells": ("gru",), "lengths": (4,), **TINY},
     "hopfield-digits": {"cues": 2},
-    "nyse-rnn": {"width": 4},
-    "imdb-lstm": {"width": 4, "embedding": 4, "length": 10},
+    "nyse-rnn": {"hidden_size": 4},
+    "imdb-lstm": {"hidden_size": 4, "embedding_dim": 4, "max_length": 10},
     "imdb-lasso": {"strengths": (1.0,)},
     **{
         f"shakespeare-{cell}": {
             "epochs": 1,
-            "width": 8,
-            "embedding": 4,
+            "hidden_size": 8,
+            "embedding_dim": 4,
             "batch_size": 2,
-            "piece": 16,
+            "chunk_length": 16,
         }
         for cell in ("lstm", "gru", "mingru", "lru")
     },
     **{
-        f"multi30k-{kind}": {"epochs": 1, "width": 8, "embedding": 8, "beam": 2}
+        f"multi30k-{kind}": {"hidden_size": 8, "embedding_dim": 8, "beam_size": 2}
         for kind in ("gru", "bahdanau")
     },
     **{
         name: {
             "epochs": 1,
             "epoch_steps": 2,
-            "context": 16,
-            "width": 8,
-            "depth": 1,
-            "heads": 2,
+            "context_length": 16,
+            **SIZES,
             "batch_size": 2,
         }
         for name in ("gpt", "shakespeare-gpt", "shakespeare-gpt-half-hour")
     },
-    "multi30k-transformer": {
-        "epochs": 1,
-        "width": 8,
-        "depth": 1,
-        "heads": 2,
-        "hidden": 8,
-        "beam": 2,
-    },
+    "multi30k-transformer": {"epochs": 1, "feedforward_size": 8, "beam_size": 2, **SIZES},
     "mnist-pointnet": {"features": 16, "visible": 32},
     "modelnet10-pointnet": {"features": 16, "visible": 64},
     "parts-pointnet": {"features": 16},
-    **{f"{name}-{kind}": {"epochs": 1} for name in ("cora", "citeseer") for kind in ("gat", "gcn")},
-    "cora-cheb": {"epochs": 1},
-    "karate-gcn": {"epochs": 1},
-    "random-graphs-gnn": {"epochs": 1},
     "cartpole-dqn": TRIED,
     "dqn": {"env": "CartPole-v1", **TRIED},
+    "mnist-ensemble": {"members": 2},
     "gridworld-q-learning": {"agents": 2, "epochs": 1, "epoch_steps": 50},
     "spam-tuned": {"tricks": ("dropout",), "table_folds": 2, "repeats": 1, "members": 2},
 }
-BERT: dict[str, object] = {"pieces": 120, "length": 32, "width": 8, "depth": 1, "heads": 2}
+BERT = SIZES | {"vocab_size": 120, "max_length": 32}
 SMALL |= {
     "bert-pretrain": BERT | {"text": ("ewt", "squad"), "epochs": 1},
-    "imdb-bert": BERT | {"pieces": 150, "labeled": 20},
+    "imdb-bert": BERT | {"vocab_size": 150, "labeled": 20},
     "ewt-bert": BERT,
     "squad-bert": BERT,
 }
@@ -107,55 +97,82 @@ def data(entry: Entry, request: pytest.FixtureRequest) -> Path | None:
         return request.getfixturevalue("few_reviews")
     if entry.name in ("bert-pretrain", "ewt-bert", "squad-bert"):
         return request.getfixturevalue("few_texts")
-    needed = entry.name.split("-")[0] in BIG or entry.name == "digits-unet"
+    needed = entry.name.split("-")[0] in CUT | WHOLE or entry.name == "digits-unet"
     return request.getfixturevalue("big_data") if needed else None
 
 
+@pytest.fixture(scope="module")
+def cut() -> dict[str, Splits]:
+    """The first examples of data sets that were read before."""
+    return {}
+
+
 @pytest.fixture
-def recipe(
-    entry: Entry, data: Path | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Experiment:
-    """The recipe at a size for tests."""
-    settings: dict[str, object] = dict(SMALL.get(entry.name, {}))
-    kind = entry.load().Recipe
-    if entry.name.split("-")[0] in TEXT or entry.name == "gpt":
-        monkeypatch.setattr("chainrule.recipes.families.language_model.WRITTEN", 20)
-    if entry.name.split("-")[-1] in CONVOLVING or entry.name.split("-")[0] in TEXT:
-        few = first_examples(kind().data(data))
-        monkeypatch.setattr(kind, "data", lambda self, folder: few)
-    if issubclass(kind, Trained):
-        settings |= {"epochs": 1, "batch_size": 2048}
-    if entry.name == "mlp":
-        table = tmp_path / "table.csv"
-        table.write_text("a,b,y\n" + "\n".join(f"{i},{i % 7},{'xz'[i % 2]}" for i in range(60)))
-        settings |= {"table": str(table), "target": "y"}
-    if entry.name == "gcn":
-        nodes, edges = tmp_path / "nodes.csv", tmp_path / "edges.csv"
-        nodes.write_text("id,a,y\n" + "\n".join(f"{i},{i % 7},{'xz'[i % 2]}" for i in range(60)))
-        edges.write_text("from,to\n" + "\n".join(f"{i},{i + 2}" for i in range(58)))
-        settings |= {"nodes": str(nodes), "edges": str(edges), "target": "y", "epochs": 1}
-    if entry.name == "gpt":
-        text = tmp_path / "text.txt"
-        text.write_text("to be or not to be, that is the question. " * 10)
-        settings |= {"text": str(text)}
-    if entry.name == "mnist-distill":
-        teacher = find("recipes", "mnist-logistic").load().Recipe(epochs=1, batch_size=2048)
-        begin("mnist-logistic", teacher, tmp_path / "teacher", data)
-        list(carry_on(tmp_path / "teacher", "cpu"))
-        settings["teacher"] = str(tmp_path / "teacher")
-    if entry.name == "mnist-ensemble":
-        settings["members"] = 2
-    return kind(**settings)
+def values(
+    entry: Entry,
+    data: Path | None,
+    cut: dict[str, Splits],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> dict[str, Any]:
+    """The settings of the recipe at a size for tests."""
+    kind, first = entry.load().Recipe, entry.name.split("-")[0]
+    values: dict[str, Any] = {}
+    if kind.by_gradients():
+        values |= {"epochs": 1, "batch_size": 2048}
+    values |= SMALL.get(entry.name, {})
+    monkeypatch.setattr("chainrule.recipes.families.language_model.SAMPLE_LENGTH", 20)
+    monkeypatch.setattr("chainrule.recipes.families.digit_sets.MEASURED", 20)
+    for name, sizes in MADE.items():
+        for constant, size in zip(("TRAINING", "TESTED"), sizes, strict=True):
+            monkeypatch.setattr(f"chainrule.data.datasets.{name}.{constant}", size)
+    last = entry.name.split("-")[-1]
+    if first in CUT or last in OWN_SETS:
+        key = entry.name if last in OWN_SETS else first
+        if key not in cut:
+            cut[key] = first_examples(kind().data(data))
+        monkeypatch.setattr(kind, "data", lambda self, folder: cut[key])
+    return values | FILES.get(entry.name, lambda *_: {})(tmp_path, data)
+
+
+def table(folder: Path, _: Path | None) -> dict[str, str]:
+    rows = "\n".join(f"{i},{i % 7},{'xz'[i % 2]}" for i in range(60))
+    (folder / "table.csv").write_text("a,b,y\n" + rows)
+    return {"table": str(folder / "table.csv"), "target": "y"}
+
+
+def graph(folder: Path, _: Path | None) -> dict[str, str]:
+    nodes, edges = folder / "nodes.csv", folder / "edges.csv"
+    nodes.write_text("id,a,y\n" + "\n".join(f"{i},{i % 7},{'xz'[i % 2]}" for i in range(60)))
+    edges.write_text("from,to\n" + "\n".join(f"{i},{i + 2}" for i in range(58)))
+    return {"nodes": str(nodes), "edges": str(edges), "target": "y"}
+
+
+def text(folder: Path, _: Path | None) -> dict[str, str]:
+    (folder / "text.txt").write_text("to be or not to be, that is the question. " * 10)
+    return {"text": str(folder / "text.txt")}
+
+
+def teacher(folder: Path, data: Path | None) -> dict[str, str]:
+    logistic = find("recipes", "mnist-logistic")
+    configuration = configure(logistic.load().Recipe, {"epochs": 1, "batch_size": 2048})
+    list(Run.create(logistic, configuration, folder / "teacher", data).train("cpu", pictures=False))
+    return {"teacher": str(folder / "teacher")}
+
+
+FILES = {"mlp": table, "gcn": graph, "gpt": text, "mnist-distill": teacher}
 
 
 def first_examples(data: Splits) -> Splits:
-    """200 of each split."""
+    """A few of each split."""
+    few = 12 if isinstance(data, Captions) else FEW
+    if data.train.x.ndim == 1:  # one text, of which a window must fit
+        few = 200
     parts: dict[str, Any] = {
-        name: Split(*(t[:200] for t in getattr(data, name))) for name in SPLITS
+        name: Split(*(t[:few] for t in getattr(data, name))) for name in SPLITS
     }
     if isinstance(data, Captions):
-        parts = {name: Split(*(t[:12] for t in part)) for name, part in parts.items()}
-        parts["references"] = {name: lines[:12] for name, lines in data.references.items()}
+        parts["references"] = {name: lines[:few] for name, lines in data.references.items()}
     return replace(data, **parts)
 
 
@@ -166,42 +183,82 @@ def test_the_folder_holds_recipes() -> None:
 @every_recipe
 def test_it_says_what_it_is_and_where_it_comes_from(entry: Entry) -> None:
     kind = entry.load().Recipe
-    assert is_dataclass(kind)
-    assert issubclass(kind, Experiment)
-    assert kind.notes
+    assert is_dataclass(kind) and issubclass(kind, BaseRecipe)
+    assert kind.reference
     assert entry.title[0].isupper()
-    assert "seed" in {field.name for field in fields(kind)}
+    assert "seed" in {flag.name for flag in flags(kind)}
 
 
 @every_recipe
-def test_every_flag_of_its_own_is_explained(entry: Entry) -> None:
+def test_it_inherits_from_one_family_at_most(entry: Entry) -> None:
+    """recipe → family → BaseRecipe; dataclasses of settings alone may be mixed in."""
     kind = entry.load().Recipe
-    inherited = {
-        field.name for base in kind.__mro__[1:] if is_dataclass(base) for field in fields(base)
+    recipes = [base for base in kind.__mro__ if issubclass(base, BaseRecipe)]
+    assert len(recipes) <= 3 and recipes[-1] is BaseRecipe, recipes
+
+
+@every_recipe
+def test_every_flag_is_explained_in_a_sentence(entry: Entry) -> None:
+    for flag in flags(entry.load().Recipe):
+        assert flag.help.rstrip().endswith((".", "…")), f"{flag.name}: {flag.help!r}"
+        assert not flag.help[0].isspace()
+
+
+@every_recipe
+def test_what_it_does_not_support_is_known_has_a_reason_and_no_flag(entry: Entry) -> None:
+    kind = entry.load().Recipe
+    names = {flag.name for flag in flags(kind)}
+    settings = {field.name for field in fields(Settings)}
+    for what, reason in kind.unsupported.items():
+        assert what in CAPABILITIES or what in settings, what
+        assert len(reason.split()) > 3, reason
+        hidden = {option for option, capability in OPTION_OF.items() if capability == what}
+        assert not names & {what, *hidden} - {field.name for field in fields(kind)}
+    if not kind.by_gradients():
+        assert set(CAPABILITIES) <= set(kind.unsupported)
+        assert not names & set(OPTION_OF)
+
+
+@every_recipe
+def test_fields_that_change_the_data_are_declared(entry: Entry) -> None:
+    """Read from the source of `data` and of the methods that it calls."""
+    kind = entry.load().Recipe
+    if "tune" not in kind.unsupported:
+        own = {field.name for field in fields(kind)} - {"settings"}
+        used = attributes_used(kind, "data") & own
+        assert used <= {*kind.data_fields, "seed"}
+
+
+def attributes_used(kind: type, method: str, seen: frozenset[str] = frozenset()) -> set[str]:
+    """Every `self.name` in a method and in the methods that it calls through self."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(getattr(kind, method))))
+    found = {
+        node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "self"
     }
-    source = entry.path.read_text("utf-8").splitlines()
-    for field in fields(kind):
-        if field.name not in inherited:
-            line = next(i for i, text in enumerate(source) if text.startswith(f"    {field.name}:"))
-            assert source[line + 1].strip().startswith('"""'), field.name
+    seen |= {method}
+    calls = [name for name in found - seen if inspect.isfunction(getattr(kind, name, None))]
+    return found.union(*(attributes_used(kind, name, seen) for name in calls))
 
 
 @every_recipe
 def test_its_settings_survive_json(entry: Entry) -> None:
-    kind = entry.load().Recipe
-    for field in fields(kind):
-        if field.default is not MISSING:
-            back = json.loads(json.dumps(field.default))
-            assert (tuple(back) if isinstance(back, list) else back) == field.default
+    for flag in flags(entry.load().Recipe):
+        if flag.default is not MISSING:
+            back = json.loads(json.dumps(flag.default))
+            assert (tuple(back) if isinstance(back, list) else back) == flag.default
 
 
 @every_recipe
 def test_it_runs_from_folder_to_result_and_can_be_measured_again(
-    entry: Entry, recipe: Experiment, data: Path | None, tmp_path: Path
+    entry: Entry, values: dict[str, Any], data: Path | None, tmp_path: Path
 ) -> None:
     folder = tmp_path / "run"
-    begin(entry.name, recipe, folder, data)
-    records = [progress.record for progress in carry_on(folder, "cpu") if progress.record]
+    run = Run.create(entry, configure(entry.load().Recipe, values), folder, data)
+    records = [progress.record for progress in run.train("cpu") if progress.record]
     result = json.loads((folder / "result.json").read_text("utf-8"))
     assert result["recipe"] == entry.name
     assert result["epochs"] == len(records) == 1
@@ -212,15 +269,26 @@ def test_it_runs_from_folder_to_result_and_can_be_measured_again(
     lines = (folder / "metrics.jsonl").read_text("utf-8").splitlines()
     assert [json.loads(line) for line in lines] == records
     assert sorted(folder.glob("*.png"))
-    assert measure_again(folder)["metrics"] == result["metrics"]
-    _, model, _ = open_model(folder)
+    again = Run.load(folder)
+    assert again.evaluate() == result["metrics"]
     saved = load_file(folder / "model.safetensors")
-    assert all(torch.equal(saved[name], t) for name, t in model.state_dict().items())
+    assert all(torch.equal(saved[name], t) for name, t in again.model.state_dict().items())
 
 
-def test_published_figures_name_a_split_and_a_metric() -> None:
+def test_published_results_name_a_split_and_a_metric() -> None:
     for entry in RECIPES:
-        for figure in entry.load().Recipe.published:
-            split, metric = figure.metric.split(" ", 1)
+        for result in entry.load().Recipe.published:
+            split, metric = result.metric.split(" ", 1)
             assert split in ("train", "validation", "test")
-            assert metric and figure.source and figure.value > 0
+            assert metric and result.source and result.value > 0
+
+
+@pytest.mark.parametrize("path", sorted(RESULTS.glob("*.json")), ids=lambda path: path.stem)
+def test_a_recorded_command_still_gives_the_recorded_settings(path: Path) -> None:
+    kind = find("recipes", path.stem).load().Recipe
+    for run in json.loads(path.read_text("utf-8"))["runs"]:
+        program, command, name, *words = shlex.split(run["command"])
+        assert (program, command, name) == ("chainrule", "train", path.stem)
+        configuration, _ = parse_recipe(kind, Train, words, f"train {name}", "")
+        now = json.loads(json.dumps(without_folder(configuration.values())))
+        assert now == run["settings"]

@@ -1,6 +1,7 @@
 """What an ensemble is worth: its members' mean and spread, and how well it is calibrated."""
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from statistics import fmean, pstdev
 from typing import TYPE_CHECKING
 
@@ -52,8 +53,13 @@ def member_statistics(predictions: Predictions) -> dict[str, Metrics]:
 
     return {
         "mean of its members": over_members(fmean),
-        "standard deviation of its members": over_members(pstdev),
+        "standard deviation of its members": over_members(spread),
     }
+
+
+def spread(values: Sequence[float]) -> float:
+    """Standard deviation of the members; NaN where a metric is not defined, as AUC of one class."""
+    return pstdev(values) if all(map(math.isfinite, values)) else math.nan
 
 
 def reliability_pictures(predictions: Predictions) -> "dict[str, Figure]":

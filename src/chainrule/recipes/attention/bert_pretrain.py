@@ -78,7 +78,14 @@ class Recipe(BertSizes, BaseRecipe):
 
     reference: ClassVar[str] = "J 6.5"
 
-    data_fields: ClassVar[tuple[str, ...]] = ("text", "vocab_size", "short", "latent", "max_length")
+    data_fields: ClassVar[tuple[str, ...]] = (
+        "text",
+        "vocab_size",
+        "short",
+        "latent",
+        "max_length",
+        "hidden_size",
+    )
     unsupported: ClassVar[Mapping[str, str]] = dict.fromkeys(
         ("members", "teacher", "class_weights", "label_smoothing"),
         "pre-training has one label per hidden word",

@@ -38,7 +38,11 @@ class Recipe(FineTuningRecipe):
     """Windows of tokens → BERT → the mean vector of their [CLS] → praise or not."""
 
     reference: ClassVar[str] = "J 6.5"
-    data_fields: ClassVar[tuple[str, ...]] = ("labeled", "windows", "max_length", "vocab_size")
+    data_fields: ClassVar[tuple[str, ...]] = (
+        *FineTuningRecipe.data_fields,
+        "labeled",
+        "windows",
+    )
 
     labeled: int = 1000
     """Training reviews whose labels are known."""

@@ -33,7 +33,7 @@ SEVERAL_LABELS = BUCKETED | dict.fromkeys(
 class FineTuningRecipe(BertSizes, BaseRecipe):
     """A task says its data, its head and what is minimized."""
 
-    data_fields: ClassVar[tuple[str, ...]] = ("max_length", "vocab_size")
+    data_fields: ClassVar[tuple[str, ...]] = ("max_length", "vocab_size", "from_run")
     unsupported: ClassVar[Mapping[str, str]] = BUCKETED
 
     from_run: str = ""
