@@ -100,7 +100,7 @@ def test_one_seed_one_search(sampler: str) -> None:
     assert len({row["settings"]["learning_rate"] for row in one}) == 4
 
 
-@pytest.mark.parametrize(("halving", "stop_after"), [(False, 9), (True, 1), (True, 4)])
+@pytest.mark.parametrize(("halving", "stop_after"), [(False, 5), (True, 1), (True, 4)])
 def test_an_interrupted_search_goes_on_to_the_same_trials(halving: bool, stop_after: int) -> None:
     made = plan(halving=halving, points=4 if halving else 2)
     steps = tuning.search(tuning.prepare(made, "broken.db", 4, None))
@@ -291,7 +291,7 @@ def test_labels_of_pixels_are_not_smoothed(monkeypatch: pytest.MonkeyPatch) -> N
     rows = Split(x, y)
     scenes = Splits(rows, rows, rows, ("ground", "ink"))
     monkeypatch.setattr(digits_unet.Recipe, "data", lambda self, folder: scenes)
-    settings = settings_of(digits_unet.Recipe.configured(width=2, scales=1, epochs=1))
+    settings = settings_of(digits_unet.Recipe.configured(base_channels=2, depth=1, epochs=1))
     prepared = tuning.prepare(
         tuning.Plan(recipe="digits-unet", settings=settings), "pixels.db", 1, None
     )

@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from chainrule.errors import InputError
-from chainrule.plots.style import canvas, color, styled, legend_below, shortened
+from chainrule.plots.style import canvas, color, legend_below, shortened, styled
 
 PANELS = 3  # metrics that are styled
 LONGEST = 40  # letters of a run's name in the legend
