@@ -8,7 +8,6 @@ from torch import Tensor, nn
 
 from chainrule.errors import NotBatchableError
 from chainrule.learning.tasks import Task
-from chainrule.models.feedforward.mlp import MLP
 from chainrule.registry import Entry, entries
 from chainrule.training import Settings, fit, fit_many
 
@@ -51,31 +50,3 @@ def test_one_step_of_many_equals_one_step_alone_or_is_refused(entry: Entry) -> N
         assert weights(member).isfinite().all()
         assert not torch.equal(weights(member), weights(model)), "nothing was learned"
         torch.testing.assert_close(weights(member), weights(alone), rtol=1e-6, atol=1e-9)
-
-
-@pytest.mark.parametrize("clip_norm", [0.0, 0.1])
-@pytest.mark.parametrize("rates", [(0.1, 0.1), (0.1, 0.2)])
-def test_frozen_parameters_and_statistics_stay_when_many_are_trained(
-    rates: tuple[float, float], clip_norm: float
-) -> None:
-    def network() -> MLP:
-        torch.manual_seed(0)
-        model = MLP(4, [6, 5], 3, norm="batch").double()
-        model.layers[0].requires_grad_(False)
-        model.norms[0].requires_grad_(False)
-        return model
-
-    x, y = torch.randn(40, 4).double() + 3, torch.arange(40) % 3
-    settings = [
-        Settings(epochs=2, batch_size=20, optimizer="sgd", learning_rate=rate, clip_norm=clip_norm)
-        for rate in rates
-    ]
-    together, first = [network() for _ in rates], network()
-    fit_many(together, (x, y), None, settings)
-    for member, own in zip(together, settings, strict=True):
-        alone = network()
-        fit(alone, (x, y), settings=own)
-        torch.testing.assert_close(weights(member), weights(alone), rtol=1e-6, atol=1e-9)
-        assert torch.equal(member.layers[0].weight, first.layers[0].weight)
-        assert torch.equal(member.norms[0].running_mean, first.norms[0].running_mean)
-        assert not torch.equal(member.norms[1].running_mean, first.norms[1].running_mean)

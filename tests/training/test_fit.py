@@ -23,9 +23,9 @@ Y = (X[:, 0] > 0).long()
 TARGET = X.sum(1)
 
 
-def network(outputs: int = 2, norm: str | None = None) -> MLP:
+def network(outputs: int = 2) -> MLP:
     torch.manual_seed(0)
-    return MLP(3, [8], outputs, norm=norm)
+    return MLP(3, [8], outputs)
 
 
 def weights(model: nn.Module) -> Tensor:
@@ -268,31 +268,6 @@ def test_a_bad_row_far_down_a_memory_mapped_array_ends_the_run() -> None:
     x[-1] = torch.nan
     with pytest.raises(DivergenceError, match="training loss became nan in epoch 1"):
         fit(network(), MemoryMappedRows((x, torch.zeros(1100).long())), epochs=1)
-
-
-def test_frozen_normalization_keeps_its_running_statistics(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("chainrule.training.loop.TICK", 0.0)
-    model = network(norm="batch")
-    norm = next(part for part in model.modules() if hasattr(part, "running_mean"))
-    norm.requires_grad_(False)
-    before, seen = norm.running_mean.clone(), set()
-    for now in iterate(model, (X + 5, Y), (X, Y), epochs=2, batch_size=20):
-        seen.add(now.record is None)
-        evaluate(model, (X, Y))  # also in the middle of an epoch
-    assert seen == {True, False}
-    assert torch.equal(norm.running_mean, before)
-    free = network(norm="batch")
-    fit(free, (X + 5, Y), epochs=1, batch_size=20)
-    moved = next(part for part in free.modules() if hasattr(part, "running_mean"))
-    assert not torch.equal(moved.running_mean, before)
-
-
-def test_a_frozen_normalization_layer_takes_batches_of_one() -> None:
-    model = network(norm="batch")
-    next(p for p in model.modules() if hasattr(p, "running_mean")).requires_grad_(False)
-    assert fit(model, (X[:21], Y[:21]), epochs=1, batch_size=20)
 
 
 def test_errors_of_the_engine_never_speak_of_command_line_flags() -> None:
