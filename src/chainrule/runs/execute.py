@@ -75,12 +75,9 @@ def execute(run: Run, device: str = "auto", pictures: bool = True) -> Generator[
 
 def start_from(configuration: Configuration, model: nn.Module, classes: Sequence[str]) -> list[str]:
     """Take over and freeze weights as the options ask; one remark for each."""
-    told: list[str] = []
-    options = configuration.options
-    if not (options.from_run or options.freeze):
-        return told
     from chainrule.runs.transfer import freeze, source_weights, transfer
 
+    options, told = configuration.options, []
     if options.from_run:
         source = Path(options.from_run)
         same = source.is_dir() and Run.load(source).summary.classes == tuple(classes) != ()
