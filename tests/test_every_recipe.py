@@ -124,7 +124,7 @@ def values(
     monkeypatch.setattr("chainrule.recipes.families.language_model.SAMPLE_LENGTH", 20)
     monkeypatch.setattr("chainrule.recipes.families.digit_sets.MEASURED", 20)
     for name, sizes in MADE.items():
-        for constant, size in zip(("TRAINING", "TESTED"), sizes, strict=True):
+        for constant, size in zip(("TRAINING", "TEST"), sizes, strict=True):
             monkeypatch.setattr(f"chainrule.data.datasets.{name}.{constant}", size)
     last = entry.name.split("-")[-1]
     if first in CUT or last in OWN_SETS:

@@ -1,6 +1,8 @@
 """The commands as a user types them."""
 
 import json
+import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +14,7 @@ from safetensors.torch import load_file
 from chainrule.cli import main as program
 from chainrule.cli.main import main
 from chainrule.cli.predict import shown
+from chainrule.console import output
 from chainrule.console.output import to_json
 from chainrule.data.datasets import digits
 from chainrule.errors import InputError
@@ -137,7 +140,7 @@ def test_a_threshold_unit_predicts_too(capsys: pytest.CaptureFixture[str]) -> No
     Path("new.csv").write_text("x1,x2\n5,5\n-5,-5\n")
     found = json.loads(printed(capsys, "predict", "run", "new.csv", "--json"))["predictions"]
     assert {p["prediction"] for p in found} == {"negative", "positive"}
-    assert [p["probability"] for p in found] == [1.0, 1.0]
+    assert all(set(p) == {"input", "prediction"} for p in found)  # it has no probabilities
 
 
 def test_names_with_brackets_and_dollars_are_shown_as_they_are(
@@ -177,10 +180,77 @@ def test_learning_rates_are_tried_and_drawn(capsys: pytest.CaptureFixture[str]) 
     assert found["rates"] == sorted(found["rates"])
     assert Path("runs/lr/moons-mlp.png").exists()
     assert main(["lr", "hopfield-digits"]) == 2
+    reason = "hopfield-digits does not support the learning-rate finder: it stores patterns"
+    assert reason in capsys.readouterr().err
+
+
+SMALL = "--num-layers 1 --hidden-size 8 --num-heads 2 --batch-size 2"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "karate-gcn",
+        f"gpt --text my.txt --context-length 8 {SMALL}",
+        "cora-gcn",
+        f"shakespeare-gpt --context-length 8 {SMALL}",
+        f"multi30k-transformer --feedforward-size 8 {SMALL}",
+    ],
+)
+def test_learning_rates_are_tried_on_graphs_texts_and_translations(
+    words: str, capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest
+) -> None:
+    Path("my.txt").write_text("to be or not to be, that is the question. " * 30)
+    name, *flags = words.split()
+    if name not in ("karate-gcn", "gpt"):
+        flags += ["--data", str(request.getfixturevalue("big_data"))]
+    found = json.loads(printed(capsys, "lr", name, "--steps", "4", "--json", *flags))
+    assert len(found["rates"]) >= 2
+    assert all(map(math.isfinite, found["losses"]))
+    assert Path(f"runs/lr/{name}.png").exists()
+
+
+def test_a_recipe_of_ones_own_is_trained_without_pictures(
+    my_recipe: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["train", str(my_recipe), "--units", "3", "--out", "run", "--json", "--no-pictures"]
+    result = json.loads(printed(capsys, *words))
+    assert (result["settings"]["units"], result["epochs"]) == (3, 2)
+    assert not list(Path("run").glob("*.png"))
+    Path("new.csv").write_text("x1,x2\n0,1\n")
+    assert "new.csv" in printed(capsys, "predict", "run", "new.csv")
+    assert main(["train", str(my_recipe), "--out", "drawn", "--quiet"]) == 0
+    assert list(Path("drawn").glob("*.png"))
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("x = 1\n", "yours.py is no recipe: it must define class Recipe"),
+        ("class Recipe(BaseRecipe:\n", "yours.py, line 1: "),
+        (None, "there is no file yours.py; expected a Python file that defines a recipe"),
+    ],
+)
+def test_a_file_that_is_no_recipe_is_refused(
+    content: str | None, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if content is not None:
+        Path("yours.py").write_text(content)
+    assert main(["train", "yours.py"]) == 2
+    assert told in capsys.readouterr().err
+
+
+def test_progress_says_what_is_training_and_what_is_validation(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(output, "LINE_EVERY", 0.0)
     assert (
-        "hopfield-digits does not support the learning-rate finder: it stores patterns"
-        in capsys.readouterr().err
+        main(["train", "moons-mlp", "--epochs", "2", "--num-examples", "60", "--no-pictures"]) == 0
     )
+    lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("epoch")]
+    assert len(lines) == 2
+    form = r"epoch \d/2  training loss \d\.\d{4}  validation error \d+\.\d\d %"
+    assert all(re.fullmatch(form, line) for line in lines)
 
 
 def test_the_graph_of_a_model_is_drawn(capsys: pytest.CaptureFixture[str]) -> None:

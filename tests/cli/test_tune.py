@@ -17,6 +17,7 @@ from chainrule.cli import tune
 from chainrule.cli.main import main
 from chainrule.errors import InputError
 from chainrule.registry import Entry, entries
+from chainrule.runs.options import OPTION_OF
 from chainrule.tuning import cross_validation as cv
 from chainrule.tuning import search as tuning
 from chainrule.tuning import study as studies
@@ -177,21 +178,48 @@ def test_the_command_keeps_the_folder_of_the_data(capsys: pytest.CaptureFixture[
     assert json.loads(capsys.readouterr().out)["command"] == command
 
 
-@pytest.mark.parametrize("teacher", [[], ["--teacher", "run"]])
-def test_a_recipe_that_needs_a_teacher_is_refused_with_or_without_one(
-    teacher: list[str], capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        ("mnist-distill", "its teacher has seen the rows that each fold holds out"),
+        ("mnist-distill --teacher run", "its teacher has seen the rows that each fold holds out"),
+        ("cartpole-dqn", "its agents learn by trial in an environment"),
+        ("hopfield-digits", "it stores patterns by Hebb's rule and has no gradient steps"),
+        ("shakespeare-gpt", "its data is one text, not separate examples"),
+    ],
+)
+def test_what_cannot_be_cross_validated_is_refused_with_the_recipe_s_reason(
+    words: str, reason: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["tune", "mnist-distill", *teacher]) == 2
-    assert "a recipe that needs one cannot be tuned; tune its student" in capsys.readouterr().err
+    assert main(["tune", *words.split()]) == 2
+    name = words.split()[0]
+    told = f"{name} does not support tuning by cross-validation: {reason}"
+    assert told in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("recipe", ["cartpole-dqn", "hopfield-digits"])
-def test_what_the_engine_does_not_train_is_refused(
-    recipe: str, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("recipe", ["karate-gcn", "cora-gcn"])
+def test_nodes_of_a_graph_are_tuned(
+    recipe: str, capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest
 ) -> None:
-    assert main(["tune", recipe]) == 2
-    words = f"{recipe} is not trained on splits by the engine, so it cannot be cross-validated"
-    assert words in capsys.readouterr().err
+    words = shlex.split(f"tune {recipe} --epochs 2 --folds 2 --points 1 --trials 2 --json")
+    words += ["--space", "learning_rate=1e-3:1e-1:log"]
+    if recipe == "cora-gcn":
+        words += ["--data", str(request.getfixturevalue("big_data"))]
+    assert main(words) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [row["state"] for row in found["trials"]] == ["complete"] * 2
+    assert all(0 <= value <= 1 for row in found["trials"] for value in row["folds"])
+    assert "nodes of one graph" in found["remarks"][0]
+
+
+def test_a_recipe_of_ones_own_is_tuned_and_goes_on(
+    my_recipe: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = shlex.split(f"tune {my_recipe} --epochs 2 --folds 2 --points 1 --trials 1 --json")
+    assert main([*words, "--space", "learning_rate=1e-3:1e-1:log", "--out", "here"]) == 0
+    assert json.loads(capsys.readouterr().out)["command"].startswith(f"chainrule train {my_recipe}")
+    assert main(["tune", "--resume", "here", "--trials", "2", "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["trials"]) == 2
 
 
 def test_control_c_leaves_130_and_a_study_that_goes_on(
@@ -236,4 +264,5 @@ def test_the_tables_fit_and_the_command_trains_the_best(capsys: pytest.CaptureFi
     assert recipe == "moons-mlp"
     assert main([*shlex.split(result["command"])[1:], "--out", "best", "--quiet"]) == 0
     trained = json.loads((Path("best") / "config.json").read_text("utf-8"))["settings"]
-    assert trained == result["plan"]["settings"] | result["best"]["settings"]
+    own = {name: value for name, value in trained.items() if name not in OPTION_OF}
+    assert own == result["plan"]["settings"] | result["best"]["settings"]

@@ -7,7 +7,7 @@ lists them; and tools, which are all other files.
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache
 from pathlib import Path
 
 from chainrule.errors import InputError
@@ -26,6 +26,7 @@ LINKED = ("models", "data", "recipes", "claims")
 ROW = re.compile(r"^ {4}(\S+(?:, \S+)*)  +(\S.*)$", re.MULTILINE)
 IMPORT = re.compile(r"^\s*from (chainrule[\w.]*) import (\([^)]*\)|[^\n]*)", re.MULTILINE)
 SECTION = re.compile(r"([JAL])\s*(\d+(?:\.\d+)*)$")
+WHOLE_CHAPTER = re.compile(r"[JAL] \d+$|L appendix$")  # too much to lead anywhere
 SHARED = ("chainrule.recipes.families.", "chainrule.lab.helpers.")
 
 
@@ -78,9 +79,10 @@ def named(name: str) -> list[Item]:
     everything = [item for kind in KINDS for item in listed(kind)]
     wanted = name.lower().replace("_", "-")
     found = [item for item in everything if item.name.lower().replace("_", "-") == wanted]
-    others = tools()
-    found = found or [item for item in others if item.name == wanted]
     if found:
+        return found
+    others = tools()
+    if found := [item for item in others if item.name == wanted]:
         return found
     names = list(dict.fromkeys(item.name for item in [*everything, *others]))
     raise InputError(unknown("entry", name, names, f"chainrule list --search {quoted(name)}"))
@@ -118,12 +120,12 @@ def searched(item: Item) -> str:
 
 
 class Links:
-    """Who imports whom, and who carries out the same section of the notes."""
+    """Which entry imports which, and which carry out the same section of the notes."""
 
-    @cached_property
-    def entries(self) -> dict[str, Entry]:
-        """Every entry by the name of its module."""
-        return {module_of(e.path): e for kind in LINKED for e in entries(kind)}
+    def __init__(self) -> None:
+        self.entries = {module_of(e.path): e for kind in LINKED for e in entries(kind)}
+        self.sections = {module: e.sections for module, e in self.entries.items()}
+        self.uses = {module: self.imported(e.text) for module, e in self.entries.items()}
 
     def imported(self, text: str, follow: bool = True) -> set[str]:
         """Modules of entries that a file imports, directly or through what its family shares."""
@@ -138,12 +140,19 @@ class Links:
     def related(self, entry: Entry) -> dict[str, list[str]]:
         """Names by kind: what it imports, what imports it, then what shares a section with it."""
         own, uses = module_of(entry.path), self.imported(entry.text)
-        linked = [e for m, e in self.entries.items() if m in uses or own in self.imported(e.text)]
-        sections = {section for section in entry.sections if "." in section or '"' in section}
-        alike = [e for e in self.entries.values() if e.kind != entry.kind and e.sections & sections]
-        found = [e for e in dict.fromkeys([*linked, *alike]) if e.path != entry.path]
-        by_kind = {kind: [e.name for e in found if e.kind == kind] for kind in LINKED}
+        linked = [m for m in self.entries if m in uses or own in self.uses[m]]
+        sections = {section for section in entry.sections if not WHOLE_CHAPTER.match(section)}
+        alike = [m for m in self.entries if self.sections[m] & sections]
+        found = [self.entries[m] for m in dict.fromkeys([*linked, *alike]) if m != own]
+        near = [e for e in found if e.kind != entry.kind or module_of(e.path) in linked]
+        by_kind = {kind: [e.name for e in near if e.kind == kind] for kind in LINKED}
         return {kind: names for kind, names in by_kind.items() if names}
+
+
+@cache
+def links() -> Links:
+    """Read once: a program may ask for many."""
+    return Links()
 
 
 def module_of(path: Path) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 from rich.text import Text
 
-from chainrule.cli.catalog import KINDS, Function, Item, Links, named, search, section_of
+from chainrule.cli.catalog import KINDS, Function, Item, links, named, search, section_of
 from chainrule.cli.options import as_flags, as_words, parse
 from chainrule.console.output import flowing, out, print_code, print_json
 from chainrule.console.tables import COSTS, facts_table, flags_table, layers_table, names_table
@@ -58,12 +58,11 @@ def run(arguments: list[str]) -> int:
     if options.graph is not None:
         draw_graph(found, options.graph)
         return 0
-    links = Links()
     if options.json:
-        print_json({item.kind: described(item, links) for item in found})
+        print_json({item.kind: described(item) for item in found})
         return 0
     for item in found:
-        show_item(item, links)
+        show_item(item)
     return 0
 
 
@@ -86,14 +85,14 @@ def show_section(section: str, as_json: bool) -> None:
         out.print(names_table(kind.capitalize(), list(rows.items())))
 
 
-def show_item(item: Item, links: Links) -> None:
+def show_item(item: Item) -> None:
     """The description, the facts, and where to go from here."""
     out.print(Text.assemble((item.name, "bold"), f"  ({item.kind}, {shown_path(item.path)})\n"))
     if isinstance(item, Function):
         out.print(Text(f"    {item.title}\n"), soft_wrap=True)
     out.print(Text(flowing(item.docstring, out.width)), soft_wrap=True)
     out.print()
-    facts = facts_of(item) | {"see also": see_also(item, links)}
+    facts = facts_of(item) | {"see also": see_also(item)}
     out.print(facts_table([(name, str(value)) for name, value in facts.items() if value]))
     out.print()
     if item.kind == "models":
@@ -102,7 +101,7 @@ def show_item(item: Item, links: Links) -> None:
         out.print(flags_table(flag_rows(item)))
 
 
-def described(item: Item, links: Links) -> dict[str, Any]:
+def described(item: Item) -> dict[str, Any]:
     """Everything about it, for a program."""
     found: dict[str, Any] = {"path": shown_path(item.path), "text": item.docstring}
     found |= facts_of(item)
@@ -114,13 +113,13 @@ def described(item: Item, links: Links) -> dict[str, Any]:
         layers = [asdict(layer) for layer in profile(*item.load().example())]
         found |= {cost: sum(layer[cost] for layer in layers) for cost in COSTS}
         found["layers"] = layers
-    return found | {"see also": links.related(item)}
+    return found | {"see also": links().related(item)}
 
 
-def see_also(item: Item, links: Links) -> str:
+def see_also(item: Item) -> str:
     """Models, data sets, recipes and claims that belong together, one kind a line."""
     lines = []
-    for kind, names in links.related(item).items():
+    for kind, names in links().related(item).items():
         more = f" and {len(names) - LINKS} more" if len(names) > LINKS else ""
         lines.append(f"{kind}: {', '.join(names[:LINKS])}{more}")
     return "\n".join(lines)

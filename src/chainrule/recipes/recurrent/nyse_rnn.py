@@ -31,7 +31,10 @@ class Recipe(BaseRecipe):
     reference: ClassVar[str] = "L 'When to Use Deep Learning' (ISL 10.9.6)"
     published: ClassVar[tuple[Published, ...]] = (Published("test r2", 0.42, "ISL 10.9.6, RNN"),)
 
-    unsupported: ClassVar[Mapping[str, str]] = {"teacher": "a forecast has no classes"}
+    unsupported: ClassVar[Mapping[str, str]] = {
+        "teacher": "a forecast has no classes",
+        "members": "its recurrent layer has no batched form",
+    }
 
     cell: str = "gru"
     """The recurrent layer: gru, lstm, elman, mingru, lru, …"""

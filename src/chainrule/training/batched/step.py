@@ -58,14 +58,15 @@ def batch_of(
         t.index_select(0, rows.flatten()).view(*rows.shape, *t.shape[1:]) for t in run.train
     )
     targets = [each_member(run, t).flatten(0, 1) for t in targets]
-    augment, dropouts, drawn = run.augment, run.dropouts, []
+    augment, dropouts, drawn, changed = run.augment, run.dropouts, [], []
     if augment is None and not dropouts.active:
         return x, targets, []
     for k, settings in enumerate(run.settings):
         torch.default_generator.manual_seed(mix(settings.seed, t))
         if augment is not None:
-            x[k] = augment(x[k])
+            changed.append(augment(x[k]))
         drawn.append(dropouts.draw(k, b))
+    x = torch.stack(changed) if changed else x  # an augmentation may drop points
     return x, targets, dropouts.masks(drawn) if dropouts.active else []
 
 
