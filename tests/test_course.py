@@ -69,10 +69,10 @@ ITEMS = {
     "Weisfeiler-Leman test": "weisfeiler-leman weisfeiler-leman-pairs",
     "Spectral": "spectral polynomial chebyshev laplacian cora-cheb polynomial-filter filter-hops "
     "ring-fourier",
-    "Initialization": "initialization variance-forward variance-backward symmetric-start",
+    "Initialisation": "initialization variance-forward variance-backward symmetric-start",
     "Weight decay, L1, early stopping": "penalties decay-along-axes early-stopping",
     "Dropout": "dropout mnist-mlp-dropout dropout-mean dropout-penalty dropout-ensemble",
-    "Batch, layer, weight normalization": "normalization batch-norm layer-norm weight-norm "
+    "Batch, layer, weight normalisation": "normalization batch-norm layer-norm weight-norm "
     "batch-norm-direction",
     "Augmentation": "augmentation mnist-augment noise-ridge",
     "Label smoothing, distillation": "soft-labels distillation mnist-distill "

@@ -83,7 +83,6 @@ def start_from(configuration: Configuration, model: nn.Module, summary: DataSumm
         return remarks
     from chainrule.runs.transfer import freeze, head_tensors, source_weights, transfer
 
-    options, told = configuration.options, []
     if options.from_run:
         source = Path(options.from_run)
         weights = source_weights(source)
