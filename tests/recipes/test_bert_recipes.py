@@ -168,7 +168,7 @@ def test_a_tuned_run_stands_alone_and_may_be_tuned_again(
 def test_a_setting_that_is_gone_is_named(runs: Path, tmp_path: Path) -> None:
     old = {"fresh": 3, "bold": 1}
     moved = copied(runs / "tags", tmp_path, "config.json", lambda c: c["settings"].update(old))
-    with pytest.raises(InputError, match="config.json does not fit .* ewt-bert named 'fresh'"):
+    with pytest.raises(InputError, match=r"config.json does not fit .* ewt-bert named 'fresh'"):
         Run.load(moved)
 
 
