@@ -15,6 +15,7 @@ from chainrule.models.feedforward.mlp import MLP
 from chainrule.models.geometric.gcn import GCN
 from chainrule.models.geometric.weisfeiler_leman import WeisfeilerLeman
 from chainrule.nn.on_graph import OnGraph
+from chainrule.recipes.families.node_pictures import graph_picture
 from chainrule.recipes.geometric import karate_gcn, random_graphs_gnn
 from chainrule.runs.configuration import Configuration
 from chainrule.runs.predictions import Predictions
@@ -99,6 +100,20 @@ def test_a_users_own_graph_is_learned_and_its_unlabeled_nodes_are_predicted(plac
     assert main(["predict", str(own_run), str(place / "nodes.csv"), "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)["predictions"]) == 60
     assert main(["evaluate", str(own_run), "--quiet"]) == 0
+
+
+def test_nodes_without_a_label_are_drawn_as_such(own_run, monkeypatch):
+    run, drawn = Run.load(own_run), {}
+
+    def remember(edges, truth, predicted, classes, known, unlabeled):
+        drawn.update(truth=truth, unlabeled=unlabeled)
+
+    monkeypatch.setattr("chainrule.recipes.families.node_pictures.colored_graph", remember)
+    data = run.data()
+    graph_picture(1 - data.labels.clamp_min(0), data)
+    assert drawn["unlabeled"].tolist() == [56, 57, 58, 59]
+    labeled = data.labels >= 0
+    assert (drawn["truth"][labeled.numpy()] == data.labels[labeled].numpy()).all()
 
 
 def test_a_graph_that_has_changed_is_not_predicted_from(place, own_run, capsys):

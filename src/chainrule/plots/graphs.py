@@ -30,6 +30,7 @@ MOST_NODES = 300  # beyond it a drawing is a tangle; a part of the graph is show
 MOST_NAMED = 40
 MOST_POINTS = 500  # of an embedding; t-SNE takes seconds for a thousand
 PERPLEXITY = 30.0
+UNLABELED = -1  # in place of a class
 
 
 class Part(NamedTuple):
@@ -48,22 +49,26 @@ def colored_graph(
     classes: Sequence[str],
     known: ArrayLike = (),
     names: Sequence[str] = (),
+    unlabeled: ArrayLike = (),
 ) -> Figure:
     """The graph colored by truth and by prediction, side by side; mistakes have a red ring.
 
     edges: (edges, 2) pairs of node numbers. Of a large graph a part is drawn: the nodes nearest to
-    the one with most neighbors. known: nodes whose label was given, drawn large.
+    the one with most neighbors. known: nodes whose label was given, drawn large. unlabeled: nodes
+    without a true class, which are gray in the truth and neither right nor wrong.
     """
     y, f = labels("truth", truth, classes), labels("predicted", predicted, classes)
     same_lengths(truth=y, predicted=f)
+    y[np.asarray(unlabeled, dtype=int)] = UNLABELED
     part = laid_out(array("edges", edges, "E", 2), len(y))
-    wrong = y[part.nodes] != f[part.nodes]
+    labeled = y[part.nodes] != UNLABELED
+    wrong = labeled & (y[part.nodes] != f[part.nodes])
     given = np.isin(part.nodes, np.asarray(known, dtype=int))
     figure = canvas(14.0, 7.5)
     for axes, shown, title in zip(
         figure.subplots(1, 2),
         (y, f),
-        ("truth", f"prediction: {int(wrong.sum())} of {len(wrong)} wrong"),
+        ("truth", f"prediction: {int(wrong.sum())} of {int(labeled.sum())} wrong"),
         strict=True,
     ):
         _draw(axes, part, shown[part.nodes], classes, given)
@@ -79,7 +84,7 @@ def colored_graph(
         figure.suptitle(
             f"{len(part.nodes)} of {len(y)} nodes", x=0.01, ha="left", color=QUIET, size=13
         )
-    _legend(figure, classes, known=bool(given.any()))
+    _legend(figure, classes, known=bool(given.any()), unlabeled=not labeled.all())
     return figure
 
 
@@ -129,14 +134,16 @@ def attention_on_edges(
     truth: ArrayLike,
     classes: Sequence[str],
     center: int,
+    unlabeled: ArrayLike = (),
 ) -> Figure:
     """Whom one node listens to: the wider an edge, the more of its neighbor it takes in.
 
     edges: (edges, 2) pairs (listener, neighbor), a node among its own neighbors; weights: one for
-    each, which sum to 1 for each listener.
+    each, which sum to 1 for each listener. unlabeled: nodes without a true class, drawn gray.
     """
     pairs, q = array("edges", edges, "E", 2), array("weights", weights, "E").astype(float)
     y = labels("truth", truth, classes)
+    y[np.asarray(unlabeled, dtype=int)] = UNLABELED
     same_lengths(edges=pairs, weights=q)
     own = pairs[:, 0] == center
     near, share = pairs[own, 1], q[own]
@@ -152,21 +159,19 @@ def attention_on_edges(
     axes = figure.add_subplot(aspect="equal")
     lines = np.stack([np.zeros_like(places[others]), places[others]], 1)
     widths = 14 * share[others] / share.max()
-    tones = [color(k) for k in y[near[others]].tolist()]
+    tones = [_tone(k) for k in y[near[others]].tolist()]
     axes.add_collection(LineCollection(list(lines), linewidths=widths, colors=tones, alpha=0.45))
     for k in np.unique(y[near]).tolist():
         of = y[near] == k
-        axes.scatter(
-            places[of, 0], places[of, 1], s=260, color=color(k), marker=marker(k), zorder=3
-        )
+        axes.scatter(places[of, 0], places[of, 1], s=260, color=_tone(k), marker=_mark(k), zorder=3)
     for place, value in zip(places, share, strict=True):
         across, up = 1.18 * place if place.any() else (0.0, -0.12)
         axes.text(across, up, f"{100 * value:.1f} %", ha="center", va="center", size=11)
     axes.set(xlim=(-1.3, 1.3), ylim=(-1.3, 1.3), xticks=[], yticks=[])
     axes.spines[:].set_visible(False)
-    (kind,) = shortened([classes[y[center]]], 30)
+    (kind,) = shortened(["no label" if y[center] == UNLABELED else classes[y[center]]], 30)
     axes.set_title(f"whom node {center} ({kind}) listens to; even shares: {100 / len(near):.1f} %")
-    _legend(figure, classes)
+    _legend(figure, classes, unlabeled=bool((y[near] == UNLABELED).any()))
     return figure
 
 
@@ -194,7 +199,7 @@ def _draw(axes: Axes, part: Part, y: np.ndarray, classes: Sequence[str], given: 
     tone = QUIET if len(part.nodes) <= MOST_NAMED else "#B6BCC6"
     axes.add_collection(LineCollection(list(ends), linewidths=0.7, colors=tone, zorder=1))
     size = _size(part)
-    for k in range(len(classes)):
+    for k in range(UNLABELED, len(classes)):
         for large in (False, True):
             of = (y == k) & (given == large)
             edge = INK if large else "white"
@@ -203,8 +208,8 @@ def _draw(axes: Axes, part: Part, y: np.ndarray, classes: Sequence[str], given: 
                 part.places[of, 0],
                 part.places[of, 1],
                 s=s,
-                color=color(k),
-                marker=marker(k),
+                color=_tone(k),
+                marker=_mark(k),
                 edgecolors=edge,
                 linewidths=1.6 if large else 0.5,
                 zorder=2 + large,
@@ -217,10 +222,22 @@ def _size(part: Part) -> float:
     return float(np.clip(12_000 / len(part.nodes), 28, 320))
 
 
-def _legend(figure: Figure, classes: Sequence[str], known: bool = False) -> None:
+def _tone(k: int) -> str:
+    return FAINT if k == UNLABELED else color(k)
+
+
+def _mark(k: int) -> str:
+    return "o" if k == UNLABELED else marker(k)
+
+
+def _legend(
+    figure: Figure, classes: Sequence[str], known: bool = False, unlabeled: bool = False
+) -> None:
     axes = figure.axes[0]
     for k, name in enumerate(shortened(classes, 24)):
         axes.scatter([], [], s=60, color=color(k), marker=marker(k), label=name)
     if known:
         axes.scatter([], [], s=110, color=FAINT, edgecolors=INK, lw=1.6, label="label was given")
+    if unlabeled:
+        axes.scatter([], [], s=60, color=FAINT, label="no label")
     legend_below(figure)
