@@ -16,7 +16,11 @@ import pytest
 import torch
 from hypothesis import settings
 
+from chainrule.data import Split
 from chainrule.data.datasets import imdb
+from chainrule.data.datasets.multi30k import Captions
+from chainrule.data.text.encoders import PairEncoder
+from chainrule.data.text.vocabulary import pad_sequences, word_vocabulary
 from chainrule.registry import find
 from chainrule.runs.configuration import configure
 from chainrule.runs.run import Run
@@ -26,6 +30,8 @@ settings.load_profile("steady")
 torch.set_num_threads(1)
 SHARED = Path(__file__).parents[2] / "shared" / "data"
 ANIMALS = [("dog", "ran"), ("cat", "walked"), ("bird", "flew"), ("fish", "swam")]
+GERMAN = ["ein", "zwei", "hund", "katze", "rot", "."]
+ENGLISH = ["a", "two", "dog", "cat", "red", "."]
 CIFAR10_MAKER = SHARED.with_name("tools") / "cifar10_from_package.py"
 
 
@@ -112,6 +118,23 @@ def few_texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     content = json.dumps({"data": articles, "version": "1.1"})
     (folder / "squad" / "dev-v1.1.json").write_text(content, "utf-8")
     return folder
+
+
+@pytest.fixture(scope="session")
+def captions() -> Captions:
+    """60 pairs, word for word: the k-th German word is the k-th English one."""
+    source, target = word_vocabulary([GERMAN]), word_vocabulary([ENGLISH])
+    generator = torch.Generator().manual_seed(0)
+    rows = [
+        torch.randint(len(GERMAN), (int(n),), generator=generator).tolist()
+        for n in torch.randint(2, 6, (60,), generator=generator)
+    ]
+    x = pad_sequences([[source.token_to_id[GERMAN[k]] for k in row] for row in rows])
+    y = pad_sequences([[2, *(target.token_to_id[ENGLISH[k]] for k in row), 3] for row in rows])
+    texts = [" ".join(ENGLISH[k] for k in row) for row in rows]
+    part, same = Split(x, y), dict.fromkeys(("train", "validation", "test"), texts)
+    encoder = PairEncoder(source, target)
+    return Captions(part, part, part, target.tokens, encoder, references=same)
 
 
 @pytest.fixture(scope="session")

@@ -4,10 +4,12 @@ import networkx
 import numpy as np
 import pytest
 from matplotlib.collections import PathCollection
+from matplotlib.colors import to_rgba_array
 
 from chainrule.errors import InputError
 from chainrule.plots import graphs as graph_pictures
 from chainrule.plots.graphs import edge_attention, embeddings, graph_layout, node_predictions
+from chainrule.plots.style import FAINT
 
 CLASSES = ("a", "b", "c")
 
@@ -34,6 +36,23 @@ def test_truth_and_prediction_stand_side_by_side_with_a_ring_for_each_mistake():
     assert [text.get_text() for text in left.texts] == list("tuvwxyz")
     shown = [text.get_text() for text in figure.legends[0].get_texts()]
     assert shown == ["a", "b", "c", "labeled in training"]
+
+
+def test_nodes_without_a_label_are_gray_and_neither_right_nor_wrong():
+    edges = np.array(networkx.cycle_graph(7).edges)
+    truth, predicted = np.zeros(7, int), np.ones(7, int)
+    figure = node_predictions(edges, truth, predicted, CLASSES, unlabeled=[2, 3, 6])
+    assert figure.axes[1].get_title("left") == "prediction: 4 of 4 wrong"
+    assert rings(figure) == 4
+    left = [m for m in figure.axes[0].collections if isinstance(m, PathCollection)]
+    gray = [m for m in left if (m.get_facecolors()[:1] == to_rgba_array(FAINT)).all()]
+    assert sum(len(m.get_offsets()) for m in gray if len(m.get_offsets())) == 3
+    shown = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert shown == ["a", "b", "c", "no label"]
+    weights = np.full(2, 0.5)
+    figure = edge_attention([(0, 0), (0, 1)], weights, truth, CLASSES, 0, unlabeled=[1])
+    shown = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert shown[-1] == "no label"
 
 
 def test_of_a_large_graph_the_surroundings_of_its_hub_are_shown(monkeypatch):

@@ -15,6 +15,7 @@ from chainrule.models.feedforward.mlp import MLP
 from chainrule.models.geometric.gcn import GCN
 from chainrule.models.geometric.weisfeiler_leman import WeisfeilerLeman
 from chainrule.nn.on_graph import OnGraph
+from chainrule.recipes.families.node_pictures import graph_picture
 from chainrule.recipes.geometric import karate_gcn, random_graphs_gnn
 from chainrule.runs.configuration import Configuration
 from chainrule.runs.predictions import Predictions
@@ -101,6 +102,20 @@ def test_a_users_own_graph_is_learned_and_its_unlabeled_nodes_are_predicted(plac
     assert main(["evaluate", str(own_run), "--quiet"]) == 0
 
 
+def test_nodes_without_a_label_are_drawn_as_such(own_run, monkeypatch):
+    run, drawn = Run.load(own_run), {}
+
+    def remember(edges, truth, predicted, classes, known, unlabeled):
+        drawn.update(truth=truth, unlabeled=unlabeled)
+
+    monkeypatch.setattr("chainrule.recipes.families.node_pictures.colored_graph", remember)
+    data = run.data()
+    graph_picture(1 - data.labels.clamp_min(0), data)
+    assert drawn["unlabeled"].tolist() == [56, 57, 58, 59]
+    labeled = data.labels >= 0
+    assert (drawn["truth"][labeled.numpy()] == data.labels[labeled].numpy()).all()
+
+
 def test_a_graph_that_has_changed_is_not_predicted_from(place, own_run, capsys):
     nodes = place / "nodes.csv"
     before = nodes.read_text()
@@ -117,8 +132,11 @@ def test_a_graph_that_has_changed_is_not_predicted_from(place, own_run, capsys):
         nodes.write_text(before)
 
 
-def test_a_run_on_a_published_graph_has_no_files_to_predict_from(tmp_path, capsys):
+def test_a_run_on_a_published_graph_has_nothing_else_to_predict(tmp_path, capsys):
     out = str(tmp_path / "run")
     assert main(["train", "karate-gcn", "--epochs", "1", "--quiet", "--out", out]) == 0
     assert main(["predict", out, str(tmp_path / "nodes.csv")]) == 2
-    assert "no inputs that can be read from a file" in " ".join(capsys.readouterr().err.split())
+    said = " ".join(capsys.readouterr().err.split())
+    assert (
+        "karate-gcn does not support prediction for new inputs: its examples are the nodes" in said
+    )

@@ -50,9 +50,24 @@ def test_a_method_measured_otherwise_shows_all_its_figures() -> None:
 
 
 def test_other_settings_start_the_file_anew() -> None:
-    recording.record(result(0, 0.5, width=4), "chainrule train toy")
-    path = recording.record(result(1, 0.1, width=8), "chainrule train toy --width 8 --seed 1")
+    recording.record(result(0, 0.5, hidden_size=4), "chainrule train toy")
+    path = recording.record(
+        result(1, 0.1, hidden_size=8), "chainrule train toy --hidden-size 8 --seed 1"
+    )
     assert [run["seed"] for run in recording.load(path)] == [1]
+
+
+def test_the_seeds_of_a_recipe_with_layers_are_kept_together() -> None:
+    """In memory a setting of several values is a tuple, in the file a list."""
+    for seed in (0, 1):
+        path = recording.record(result(seed, 0.5, hidden=(64, 32)), "chainrule train toy")
+    assert [run["seed"] for run in recording.load(path)] == [0, 1]
+
+
+def test_a_metric_that_is_not_defined_is_recorded_as_null() -> None:
+    found = result(0, 0.5) | {"metrics": {"test": {"error": 0.5, "auc": float("nan")}}}
+    text = recording.record(found, "chainrule train toy").read_text("utf-8")
+    assert '"auc": null' in text and "NaN" not in text
 
 
 def test_paths_are_kept_as_seen_from_the_checkout(checkout: Path) -> None:

@@ -21,6 +21,7 @@ MAX_NAMED = 40  # nodes with names
 MAX_POINTS = 500  # of an embedding; t-SNE takes seconds for a thousand
 PERPLEXITY = 30.0
 EDGES = "#B6BCC6"
+UNLABELED = -1  # in place of a class
 
 
 class Layout(NamedTuple):
@@ -39,6 +40,7 @@ def node_predictions(
     classes: Sequence[str],
     known: ArrayLike = (),
     names: Sequence[str] = (),
+    unlabeled: ArrayLike = (),
 ) -> Figure:
     """The graph colored by true and by predicted class; mistakes have a red ring.
 
@@ -49,17 +51,20 @@ def node_predictions(
     classes: the class names.
     known: the labeled training nodes, drawn larger.
     names: the names of the nodes, written into small graphs.
+    unlabeled: nodes without a true class, gray in the truth and neither right nor wrong.
     """
     y, f = labels("truth", truth, classes), labels("predicted", predicted, classes)
     same_lengths(truth=y, predicted=f)
+    y[np.asarray(unlabeled, dtype=int)] = UNLABELED
     layout = graph_layout(array("edges", edges, "E", 2), len(y))
-    wrong = y[layout.nodes] != f[layout.nodes]
+    labeled = y[layout.nodes] != UNLABELED
+    wrong = labeled & (y[layout.nodes] != f[layout.nodes])
     given = np.isin(layout.nodes, np.asarray(known, dtype=int))
     figure = canvas(14.0, 7.5)
     for axes, shown, title in zip(
         figure.subplots(1, 2),
         (y, f),
-        ("truth", f"prediction: {int(wrong.sum())} of {len(wrong)} wrong"),
+        ("truth", f"prediction: {int(wrong.sum())} of {int(labeled.sum())} wrong"),
         strict=True,
     ):
         _draw(axes, layout, shown[layout.nodes], classes, given)
@@ -75,7 +80,7 @@ def node_predictions(
         figure.suptitle(
             f"{len(layout.nodes)} of {len(y)} nodes shown", x=0.01, ha="left", color=QUIET, size=13
         )
-    _legend(figure, classes, known=bool(given.any()))
+    _legend(figure, classes, known=bool(given.any()), unlabeled=not labeled.all())
     return figure
 
 
@@ -131,6 +136,7 @@ def edge_attention(
     truth: ArrayLike,
     classes: Sequence[str],
     center: int,
+    unlabeled: ArrayLike = (),
 ) -> Figure:
     """The attention weights of one node over its neighbors; a wider edge is a larger weight.
 
@@ -139,9 +145,11 @@ def edge_attention(
     truth: the class of every node.
     classes: the class names.
     center: the node.
+    unlabeled: nodes without a true class, drawn gray.
     """
     pairs, q = array("edges", edges, "E", 2), array("weights", weights, "E").astype(float)
     y = labels("truth", truth, classes)
+    y[np.asarray(unlabeled, dtype=int)] = UNLABELED
     same_lengths(edges=pairs, weights=q)
     own = pairs[:, 0] == center
     near, share = pairs[own, 1], q[own]
@@ -157,22 +165,20 @@ def edge_attention(
     axes = figure.add_subplot(aspect="equal")
     lines = np.stack([np.zeros_like(places[others]), places[others]], 1)
     widths = 14 * share[others] / share.max()
-    tones = [color(k) for k in y[near[others]].tolist()]
+    tones = [_tone(k) for k in y[near[others]].tolist()]
     axes.add_collection(LineCollection(list(lines), linewidths=widths, colors=tones, alpha=0.45))
     for k in np.unique(y[near]).tolist():
         of = y[near] == k
-        axes.scatter(
-            places[of, 0], places[of, 1], s=260, color=color(k), marker=marker(k), zorder=3
-        )
+        axes.scatter(places[of, 0], places[of, 1], s=260, color=_tone(k), marker=_mark(k), zorder=3)
     for place, value in zip(places, share, strict=True):
         across, up = 1.18 * place if place.any() else (0.0, -0.12)
         written = axes.text(across, up, f"{100 * value:.1f} %", ha="center", va="center", size=11)
         written.set_bbox({"fc": "white", "ec": "none", "alpha": 0.8, "pad": 1})
     axes.set(xlim=(-1.3, 1.3), ylim=(-1.3, 1.3), xticks=[], yticks=[])
     axes.spines[:].set_visible(False)
-    (kind,) = shortened([classes[y[center]]], 30)
+    (kind,) = shortened(["no label" if y[center] == UNLABELED else classes[y[center]]], 30)
     axes.set_title(f"attention of node {center} ({kind}); uniform would be {100 / len(near):.1f} %")
-    _legend(figure, classes)
+    _legend(figure, classes, unlabeled=bool((y[near] == UNLABELED).any()))
     return figure
 
 
@@ -202,7 +208,7 @@ def _draw(
     tone = QUIET if len(layout.nodes) <= MAX_NAMED else EDGES
     axes.add_collection(LineCollection(list(ends), linewidths=0.7, colors=tone, zorder=1))
     size = _size(layout)
-    for k in range(len(classes)):
+    for k in range(UNLABELED, len(classes)):
         for large in (False, True):
             of = (y == k) & (given == large)
             edge = INK if large else "white"
@@ -211,8 +217,8 @@ def _draw(
                 layout.places[of, 0],
                 layout.places[of, 1],
                 s=s,
-                color=color(k),
-                marker=marker(k),
+                color=_tone(k),
+                marker=_mark(k),
                 edgecolors=edge,
                 linewidths=1.6 if large else 0.5,
                 zorder=2 + large,
@@ -225,7 +231,17 @@ def _size(layout: Layout) -> float:
     return float(np.clip(12_000 / len(layout.nodes), 28, 320))
 
 
-def _legend(figure: Figure, classes: Sequence[str], known: bool = False) -> None:
+def _tone(k: int) -> str:
+    return FAINT if k == UNLABELED else color(k)
+
+
+def _mark(k: int) -> str:
+    return "o" if k == UNLABELED else marker(k)
+
+
+def _legend(
+    figure: Figure, classes: Sequence[str], known: bool = False, unlabeled: bool = False
+) -> None:
     axes = figure.axes[0]
     for k, name in enumerate(shortened(classes, 24)):
         axes.scatter([], [], s=60, color=color(k), marker=marker(k), label=name)
@@ -233,4 +249,6 @@ def _legend(figure: Figure, classes: Sequence[str], known: bool = False) -> None
         axes.scatter(
             [], [], s=110, color=FAINT, edgecolors=INK, lw=1.6, label="labeled in training"
         )
+    if unlabeled:
+        axes.scatter([], [], s=60, color=FAINT, label="no label")
     legend_below(figure)

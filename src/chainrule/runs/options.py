@@ -15,6 +15,7 @@ CAPABILITIES: Mapping[str, str] = {
     "transfer": "transfer from another run",
     "tune": "tuning by cross-validation",
     "lr": "the learning-rate finder",
+    "predict": "prediction for new inputs",
 }
 
 

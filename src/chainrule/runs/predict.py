@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
+from chainrule.data.readers.encoders import ImageEncoder
+from chainrule.data.readers.graph_table import NodeEncoder
+from chainrule.data.readers.table_encoder import TableEncoder
 from chainrule.data.splits import Encoder
 from chainrule.data.text.encoders import SentenceEncoder
 from chainrule.data.text.vocabulary import Vocabulary, read_lines
 from chainrule.errors import InputError
+from chainrule.runs.configuration import require
 from chainrule.training import outputs
 
 if TYPE_CHECKING:
@@ -23,6 +27,7 @@ Json = dict[str, Any]
 
 def predict(run: "Run", inputs: Any) -> list[Json]:
     """One answer per row, image or text: a class and its probability, a number, or a text."""
+    require(type(run.recipe), run.name, "predict")
     if isinstance(inputs, str | Path):
         inputs = [inputs]
     if isinstance(inputs, list | tuple) and all(isinstance(i, str | Path) for i in inputs):
@@ -92,11 +97,13 @@ def sentences(given: str) -> list[str]:
 
 def encoded_frame(run: "Run", frame: Any) -> Tensor:
     """The rows of a pandas frame, or of a dictionary of columns."""
-    encoder = file_encoder(run)
-    if not hasattr(encoder, "encode"):
-        raise InputError(f"the run in {run.folder} was not trained on a table; pass its inputs")
-    names = list(frame.columns) if hasattr(frame, "columns") else list(frame)
-    return encoder.encode({str(name): list(frame[name]) for name in names})
+    encoder = run.summary.encoder
+    if not isinstance(encoder, TableEncoder):
+        raise InputError(
+            f"the run in {run.folder} has not learned from a table; expected an array of the "
+            "model's inputs, files or texts, got columns"
+        )
+    return encoder.encode(frame)
 
 
 def as_inputs(run: "Run", inputs: Any) -> Tensor:
@@ -108,13 +115,18 @@ def as_inputs(run: "Run", inputs: Any) -> Tensor:
             "expected files, texts, a frame, a tensor or an array to predict from, got "
             f"{type(inputs).__name__}"
         ) from error
-    shape = run.summary.shape
-    x = x.float() if x.dtype == torch.float64 else x
+    encoder, shape = run.summary.encoder, run.summary.shape
+    if isinstance(encoder, NodeEncoder):
+        raise InputError(f"expected a CSV file of nodes of the graph, got {type(inputs).__name__}")
     if tuple(x.shape) == shape:
         x = x[None]
     if shape and tuple(x.shape[1:]) != shape:
         raise InputError(f"expected inputs of shape {shape}, a batch first, got {tuple(x.shape)}")
-    return x
+    if isinstance(encoder, SentenceEncoder):
+        return x
+    if isinstance(encoder, ImageEncoder) and not x.is_floating_point():
+        raise InputError(f"expected pixels from 0 to 1, got {x.dtype}; divide them by the largest")
+    return x.float()
 
 
 def overlays(run: "Run", paths: Sequence[Path]) -> "list[Figure]":

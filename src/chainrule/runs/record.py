@@ -13,6 +13,7 @@ from typing import Any
 
 from chainrule.errors import InputError
 from chainrule.learning.metrics import format_metric
+from chainrule.runs.folder import to_json
 from chainrule.training.checkpoint import replace
 
 FOLDER = Path("benchmarks/results")
@@ -41,7 +42,7 @@ def check_folder() -> None:
 
 def record(result: dict[str, Any], command: str) -> Path:
     """Add a finished run to its recipe's file."""
-    result = result | {"settings": without_folder(result["settings"])}
+    result = json.loads(to_json(result | {"settings": without_folder(result["settings"])}))
     path = FOLDER / f"{result['recipe']}.json"
     same = [run for run in load(path) if but_seed(run["settings"]) == but_seed(result["settings"])]
     runs = [run for run in same if run["seed"] != result["seed"]]

@@ -31,6 +31,7 @@ from chainrule.models.attention.bert_question_answering import BertQuestionAnswe
 from chainrule.recipes.families.bert import TrimmedPadding, attention_figure, wordpiece_of
 from chainrule.recipes.families.fine_tuning import SEVERAL_LABELS, FineTuningRecipe
 from chainrule.recipes.families.span_qa import (
+    Found,
     Paired,
     Window,
     always,
@@ -104,15 +105,23 @@ class Recipe(FineTuningRecipe):
         return {name: self.scores(predictions, name) for name in SPLITS}
 
     def scores(self, predictions: Predictions, name: str) -> dict[str, float]:
+        loss, asked, found = predictions.once(
+            ("answers", name), lambda: self.answers(predictions, name)
+        )
+        return {"loss": loss} | judged([text for text, _ in found], asked)
+
+    def answers(
+        self, predictions: Predictions, name: str
+    ) -> tuple[float, list[Question], list[Found]]:
+        """The loss on a split, its questions, and the model's answers to them."""
         data = predictions.data
         most = len(data.questions["validation" if name == "train" else name])
         asked = data.questions[name][:most]
-        found = [window for window in data.windows[name] if window.question < most]
-        x, y = (t[: len(found)] for t in getattr(data, name))
+        shown = [window for window in data.windows[name] if window.question < most]
+        x, y = (t[: len(shown)] for t in getattr(data, name))
         output = outputs(self.network_for(predictions.model), (x,)).float()
         loss = pixel_cross_entropy(output, y).double().mean().item()
-        texts = [text for text, _ in answered(output, found, asked, self.longest)]
-        return {"loss": loss} | judged(texts, asked)
+        return loss, asked, answered(output, shown, asked, self.longest)
 
     def baselines(self, data: Splits) -> dict[str, Metrics]:
         """Also the place at which answers stand most often."""
@@ -123,14 +132,14 @@ class Recipe(FineTuningRecipe):
 
     def texts(self, predictions: Predictions) -> dict[str, str]:
         """Test questions, the right answers, and the model's."""
-        data = predictions.data
-        asked = data.questions["test"][:: max(1, len(data.questions["test"]) // LISTED)]
-        network = self.network_for(predictions.model)
-        found = ask(network, asked, wordpiece_of(data), self.longest)
+        _, asked, found = predictions.once(
+            ("answers", "test"), lambda: self.answers(predictions, "test")
+        )
+        some = slice(None, None, max(1, len(asked) // LISTED))
         lines = (
             f"{q.text}\n  right: {' / '.join(dict.fromkeys(a.text for a in q.answers))}\n"
             f"  found: {text} ({p:.1%})"
-            for q, (text, p) in zip(asked, found, strict=True)
+            for q, (text, p) in zip(asked[some], found[some], strict=True)
         )
         return {"answers": "\n\n".join(lines)}
 

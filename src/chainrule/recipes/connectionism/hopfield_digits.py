@@ -40,7 +40,9 @@ class Recipe(BaseRecipe):
 
     reference: ClassVar[str] = "J 1.4"
 
-    unsupported: ClassVar[Mapping[str, str]] = only_gradients("stores patterns by Hebb's rule")
+    unsupported: ClassVar[Mapping[str, str]] = only_gradients("stores patterns by Hebb's rule") | {
+        "predict": "it restores the patterns that it has stored"
+    }
 
     seed: int = 0
     """Draws the flipped pixels."""

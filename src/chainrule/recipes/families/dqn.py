@@ -56,7 +56,7 @@ class DQNRecipe(DQNSettings, BaseRecipe):
     """Agents with a network each; a recipe says in which arena they learn."""
 
     unsupported: ClassVar[Mapping[str, str]] = dict.fromkeys(
-        EVERYTHING, "its agents learn by trial in an environment, not from a data set"
+        (*EVERYTHING, "predict"), "its agents learn by trial in an environment, not from a data set"
     )
 
     def summarize(self, data: Arena) -> DataSummary:

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 class GridWorldRecipe(BaseRecipe):
     """The map, and what it costs and pays to walk on it."""
 
-    unsupported: ClassVar[Mapping[str, str]] = only_gradients("learns a table of values")
+    unsupported: ClassVar[Mapping[str, str]] = only_gradients("learns a table of values") | {
+        "predict": "its table holds the values of one map"
+    }
 
     rows: tuple[str, ...] = MAP
     """Rows of the map: . ground, # wall, S start, G goal (+1), X trap (-1)."""

@@ -38,7 +38,7 @@ class MemoryTaskRecipe(BaseRecipe):
     """Cells × lengths; a task says its data, its answers, and when it is solved."""
 
     unsupported: ClassVar[Mapping[str, str]] = dict.fromkeys(
-        EVERYTHING, "it trains one network for every cell and length"
+        (*EVERYTHING, "predict"), "it trains one network for every cell and length"
     ) | dict.fromkeys(("class_weights", "label_smoothing"), "its targets are not one class each")
     metric: ClassVar[Metric]
     chance: ClassVar[float]

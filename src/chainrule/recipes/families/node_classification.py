@@ -24,14 +24,18 @@ if TYPE_CHECKING:
 
 ALL = 2**20  # nodes in a step: every step computes the whole graph, so it may use all of them
 
+ONE_GRAPH = dict.fromkeys(
+    ("members", "teacher"), "its examples are nodes of one graph, which all members would hold"
+)
+
 
 @dataclass(frozen=True, kw_only=True)
 class NodeRecipe(BaseRecipe):
     """A recipe whose examples are nodes of a graph that is known from the start."""
 
-    unsupported: ClassVar[Mapping[str, str]] = dict.fromkeys(
-        ("members", "teacher"), "its examples are nodes of one graph, which all members would hold"
-    )
+    unsupported: ClassVar[Mapping[str, str]] = ONE_GRAPH | {
+        "predict": "its examples are the nodes of one published graph"
+    }
 
     settings: Settings = Settings(batch_size=ALL)
 

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -38,11 +39,17 @@ def pictures(predictions: Predictions, model: OnGraph) -> "dict[str, Figure]":
 
 
 def graph_picture(predicted: Tensor, data: GraphSplits) -> "Figure":
-    """Truth and prediction; nodes without a label count as predicted."""
-    truth = torch.where(data.labels < 0, predicted, data.labels)
-    edges = data.graph.edge_index.T.numpy()
-    known = data.train.x.numpy()
-    return node_predictions(edges, truth.numpy(), predicted.numpy(), data.classes, known)
+    """Truth and prediction; nodes without a label are shown as such."""
+    edges, known = data.graph.edge_index.T.numpy(), data.train.x.numpy()
+    truth, unlabeled = data.labels.clamp_min(0).numpy(), without_label(data)
+    return node_predictions(
+        edges, truth, predicted.numpy(), data.classes, known, unlabeled=unlabeled
+    )
+
+
+def without_label(data: GraphSplits) -> np.ndarray:
+    """Numbers of the nodes whose class is not known."""
+    return (data.labels < 0).nonzero()[:, 0].numpy()
 
 
 def embedding(model: OnGraph, nodes: Tensor) -> Tensor | None:
@@ -65,4 +72,4 @@ def attention_picture(model: OnGraph, data: GraphSplits) -> "Figure":
     center = int(data.test.x[spread.argmax()])
     pairs = torch.stack([row, column], 1).numpy()
     truth = data.labels.clamp_min(0).numpy()
-    return edge_attention(pairs, q.numpy(), truth, data.classes, center)
+    return edge_attention(pairs, q.numpy(), truth, data.classes, center, without_label(data))

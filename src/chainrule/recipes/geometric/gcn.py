@@ -7,6 +7,7 @@ edges are ids. Columns of numbers are standardized, categories become 0/1 column
 label stay in the graph, and `chainrule predict RUN nodes.csv` says what they are. Notes: J 7.4.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
@@ -18,7 +19,7 @@ from chainrule.data.readers.graph_table import graph_table
 from chainrule.errors import InputError
 from chainrule.models.geometric.gcn import GCN
 from chainrule.nn.on_graph import OnGraph
-from chainrule.recipes.families.node_classification import NodeRecipe
+from chainrule.recipes.families.node_classification import ONE_GRAPH, NodeRecipe
 from chainrule.runs.recipe import DataSummary
 from chainrule.training import Settings
 
@@ -28,6 +29,7 @@ class Recipe(NodeRecipe):
     """The columns of the nodes → hidden layers, coupled along the edges → one of the columns."""
 
     reference: ClassVar[str] = "J 7.4"
+    unsupported: ClassVar[Mapping[str, str]] = ONE_GRAPH
     data_fields: ClassVar[tuple[str, ...]] = ("edges", "nodes", "target", "ignore")
 
     edges: str

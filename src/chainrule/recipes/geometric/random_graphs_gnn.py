@@ -37,7 +37,7 @@ class Recipe(BaseRecipe):
 
     unsupported: ClassVar[Mapping[str, str]] = dict.fromkeys(
         ("members", "teacher"), "its examples are graphs, which all members would hold"
-    )
+    ) | {"predict": "its examples are the graphs of one data set"}
 
     hidden_size: int = 32
     """Units of every layer."""
