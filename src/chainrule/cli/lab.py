@@ -54,7 +54,7 @@ def run(arguments: list[str]) -> int:
         return one(claim(first[0]), rest)
     options = parse(Several, arguments, "lab", ABOUT)
     if options.all and options.claims:
-        raise InputError("give the names of claims or all, not both")
+        raise InputError("give the names of claims or `all`, not both")
     chosen = entries("claims") if options.all else [claim(name) for name in options.claims]
     if not chosen:
         out.print(USAGE)
