@@ -1,5 +1,6 @@
 """Flags that several commands share, and the one way to parse them."""
 
+import gc
 import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass, make_dataclass
@@ -52,9 +53,13 @@ def parse(form: Callable[..., T], arguments: list[str], command: str, descriptio
     PARSED.clear()
     note(form)
     check_flags(arguments, command)
-    return tyro.cli(
+    filled = tyro.cli(
         form, args=arguments, prog=f"chainrule {command}", description=description, config=CONFIG
     )
+    if not gc.isenabled():  # what is imported by now stays; no later collection looks at it
+        gc.freeze()
+        gc.enable()
+    return filled
 
 
 def check_flags(arguments: list[str], command: str) -> None:
