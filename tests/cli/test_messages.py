@@ -51,6 +51,11 @@ def test_names_become_flags_of_the_running_command_only(
     monkeypatch.setattr(options, "PARSED", {"batch_size", "from_run"})
     text = options.as_flags("`batch_size`, `from_run`, `momentum`, `chainrule x`", options.PARSED)
     assert text == "--batch-size, --from, momentum, chainrule x"
+    names = ["trials", "hidden_size", "num_heads"]
+    told = options.as_flags("hidden_size must be a multiple of num_heads, got trials 3", names)
+    assert told == "--hidden-size must be a multiple of --num-heads, got trials 3"
+    assert options.as_flags("trials must be 1, of_trials", names) == "--trials must be 1, of_trials"
+    assert options.as_flags("known: hidden_size", names) == "known: hidden_size"
 
 
 def test_exit_codes(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

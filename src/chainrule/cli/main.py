@@ -3,6 +3,7 @@
 Exit codes: 0 done, 1 a claim failed or a fault of ours, 2 bad input, 130 interrupted.
 """
 
+import gc
 import os
 import sys
 from importlib import import_module
@@ -30,7 +31,9 @@ FIRST = "Start with:  chainrule train digits-mlp"
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns the exit code."""
-    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments is None:
+        arguments = sys.argv[1:]
+        gc.disable()  # until the flags are parsed: imports make many objects and little garbage
     try:
         return dispatch(arguments)
     except InputError as error:

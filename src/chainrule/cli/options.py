@@ -1,5 +1,6 @@
 """Flags that several commands share, and the one way to parse them."""
 
+import gc
 import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass, make_dataclass
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 CONFIG: tuple[Any, ...] = (tyro.conf.OmitArgPrefixes, tyro.conf.FlagCreatePairsOff)
 SPELLED = {"from_run": "from"}  # flags whose name Python does not allow
+MUST_BE = " must be "
+NAMES = re.compile(
+    rf"`(?P<quoted>[^`]+)`|(?<![\w/.-])(?P<name>[a-z]\w*)(?![\w=/.-])(?P<subject>(?={MUST_BE}))?"
+)
 PARSED: set[str] = set()  # names of the flags of the command that runs
 
 
@@ -48,9 +53,13 @@ def parse(form: Callable[..., T], arguments: list[str], command: str, descriptio
     PARSED.clear()
     note(form)
     check_flags(arguments, command)
-    return tyro.cli(
+    filled = tyro.cli(
         form, args=arguments, prog=f"chainrule {command}", description=description, config=CONFIG
     )
+    if not gc.isenabled():  # what is imported by now stays; no later collection looks at it
+        gc.freeze()
+        gc.enable()
+    return filled
 
 
 def check_flags(arguments: list[str], command: str) -> None:
@@ -124,11 +133,14 @@ def as_words(name: str) -> str:
 def as_flags(message: str, names: Collection[str] = PARSED) -> str:
     """A message with `batch_size` written as --batch-size where that is one of the names.
 
-    Other words in backticks lose them. By default the names are the flags of the running command.
+    So is a bare name in a sentence such as "batch_size must be at least 1". Other words in
+    backticks lose them. By default the names are the flags of the running command.
     """
+    bare = MUST_BE in message
 
     def flag(match: re.Match[str]) -> str:
-        name = match[1]
-        return as_words(name) if name in names else name
+        name = match["quoted"] or match["name"]
+        wanted = match["quoted"] or (bare and ("_" in name or match["subject"] is not None))
+        return as_words(name) if name in names and wanted else name
 
-    return re.sub(r"`([^`]+)`", flag, message)
+    return NAMES.sub(flag, message)

@@ -69,6 +69,8 @@ def file_encoder(run: "Run") -> Encoder:
 
 def text_encoder(run: "Run") -> SentenceEncoder | None:
     """The run's reader of sentences, or None where its inputs are of another kind."""
+    if not run.finished:
+        raise InputError(f"the run in {run.folder} is not finished; chainrule resume {run.folder}")
     encoder = run.summary.encoder
     if isinstance(encoder, Vocabulary):
         raise InputError(
