@@ -158,9 +158,8 @@ def edge_attention(
     order = np.argsort(y[near], kind="stable")
     near, share = near[order], share[order]
     others = near != center
-    angles = 2 * np.pi * np.arange(others.sum()) / max(others.sum(), 1)
     places = np.zeros((len(near), 2))
-    places[others] = np.stack([np.cos(angles), np.sin(angles)], 1)
+    places[others] = _circle(int(others.sum()))
     figure = canvas(8.5, 8.5)
     axes = figure.add_subplot(aspect="equal")
     lines = np.stack([np.zeros_like(places[others]), places[others]], 1)
@@ -180,6 +179,12 @@ def edge_attention(
     axes.set_title(f"attention of node {center} ({kind}); uniform would be {100 / len(near):.1f} %")
     _legend(figure, classes, unlabeled=bool((y[near] == UNLABELED).any()))
     return figure
+
+
+def _circle(number: int) -> Float[np.ndarray, "number 2"]:
+    """Evenly spaced points of the unit circle."""
+    angles = 2 * np.pi * np.arange(number) / max(number, 1)
+    return np.stack([np.cos(angles), np.sin(angles)], 1)
 
 
 def graph_layout(edges: Int[np.ndarray, "edges 2"], nodes: int) -> Layout:
