@@ -1,8 +1,9 @@
-"""Docstring examples run, and the main class of every model documents its arguments."""
+"""What help() says: arguments, equation and an example that runs, for all that chapters export."""
 
 import doctest
+import inspect
+import re
 from importlib import import_module
-from inspect import signature
 from pathlib import Path
 
 import pytest
@@ -13,15 +14,25 @@ import chainrule
 from chainrule.registry import Entry, entries
 
 PACKAGE = Path(chainrule.__file__).parent
+CHAPTERS = [f"models.{path.parent.name}" for path in (PACKAGE / "models").glob("*/__init__.py")]
+PACKAGES = [*sorted(CHAPTERS), "environments"]
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 MODULES = sorted(
     ".".join(("chainrule", *path.relative_to(PACKAGE).with_suffix("").parts))
-    for room in ("models", "nn")
+    for room in ("models", "nn", "environments")
     for path in (PACKAGE / room).rglob("*.py")
     if path.name != "__init__.py"
 )
-CHAPTERS = ["attention"]  # of models whose main classes are documented
-DOCUMENTED = [entry for entry in entries("models") if entry.chapter in CHAPTERS]
+
+
+def exported(package: str) -> list[type]:
+    """The classes that a package exports."""
+    module = import_module(f"chainrule.{package}")
+    return [kind for name in module.__all__ if inspect.isclass(kind := getattr(module, name))]
+
+
+CLASSES = [kind for package in PACKAGES for kind in exported(package)]
+NETWORKS = [kind for kind in CLASSES if issubclass(kind, nn.Module)]
 
 
 def failures(module_name: str) -> str:
@@ -34,20 +45,10 @@ def failures(module_name: str) -> str:
     return "".join(reports)
 
 
-def main_class(entry: Entry) -> type[nn.Module]:
-    """The first module class that the file defines."""
-    module = entry.load()
-    return next(
-        value
-        for value in vars(module).values()
-        if isinstance(value, type)
-        and issubclass(value, nn.Module)
-        and value.__module__ == module.__name__
-    )
-
-
 @pytest.mark.parametrize("module_name", MODULES)
 def test_the_examples_of_docstrings_run(module_name: str) -> None:
+    if module_name.endswith(".gym"):
+        pytest.importorskip("gymnasium")
     assert not failures(module_name)
 
 
@@ -57,9 +58,37 @@ def test_an_example_that_fails_is_seen(tmp_path: Path, monkeypatch: pytest.Monke
     assert "Got:\n    2" in failures("wrong_example")
 
 
-@pytest.mark.parametrize("entry", DOCUMENTED, ids=lambda entry: entry.name)
-def test_the_main_class_documents_its_arguments_with_an_example(entry: Entry) -> None:
-    kind = main_class(entry)
-    text = kind.__doc__ or ""
-    wanted = ["    Args:\n", *(f" {name}: " for name in signature(kind).parameters), ">>> "]
-    assert not [part for part in wanted if part not in text]
+@pytest.mark.parametrize("kind", NETWORKS, ids=lambda kind: kind.__name__)
+def test_every_argument_is_documented_in_its_order(kind: type[nn.Module]) -> None:
+    section = (inspect.getdoc(kind) or "").partition("Args:\n")[2]
+    documented = re.findall(r"^    (\w+): \S", section, re.MULTILINE)
+    assert documented == list(inspect.signature(kind).parameters)
+
+
+@pytest.mark.parametrize("kind", NETWORKS, ids=lambda kind: kind.__name__)
+def test_the_equation_stands_in_the_class_docstring(kind: type[nn.Module]) -> None:
+    assert "__doc__" in vars(kind), "inherits the docstring of another model"
+    described = (inspect.getdoc(kind) or "").partition("Args:\n")[0]
+    assert re.search(r"\S [=←≤≥] \S", described)
+
+
+@pytest.mark.parametrize("kind", NETWORKS, ids=lambda kind: kind.__name__)
+def test_the_class_has_an_example(kind: type[nn.Module]) -> None:
+    assert ">>> " in (kind.__doc__ or "")
+
+
+@pytest.mark.parametrize(
+    "entry", entries("models") + entries("environments"), ids=lambda entry: entry.name
+)
+def test_a_chapter_exports_what_its_files_define(entry: Entry) -> None:
+    package = f"models.{entry.chapter}" if entry.kind == "models" else "environments"
+    module = entry.load()
+    names = set(import_module(f"chainrule.{package}").__all__)
+    own = {
+        name
+        for name, value in vars(module).items()
+        if inspect.isclass(value)
+        and issubclass(value, nn.Module)
+        and value.__module__ == module.__name__
+    }
+    assert own & names, f"none of {own} is exported"
