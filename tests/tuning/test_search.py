@@ -100,7 +100,7 @@ def test_one_seed_one_search(sampler: str) -> None:
     assert len({row["settings"]["learning_rate"] for row in one}) == 4
 
 
-@pytest.mark.parametrize(("halving", "stop_after"), [(False, 9), (True, 1), (True, 4)])
+@pytest.mark.parametrize(("halving", "stop_after"), [(False, 5), (True, 1), (True, 4)])
 def test_an_interrupted_search_goes_on_to_the_same_trials(halving: bool, stop_after: int) -> None:
     made = plan(halving=halving, points=4 if halving else 2)
     steps = tuning.search(tuning.prepare(made, "broken.db", 4, None))
