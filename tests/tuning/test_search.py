@@ -282,7 +282,7 @@ def test_a_space_says_what_it_means() -> None:
 
 def test_another_search_in_the_same_place_is_refused() -> None:
     tuning.prepare(plan(), "study.db", 2, None)
-    with pytest.raises(InputError, match="begun for moons-mlp and differs in folds"):
+    with pytest.raises(InputError, match="created for moons-mlp and differs in folds"):
         tuning.prepare(plan(folds=3), "study.db", 2, None)
 
 

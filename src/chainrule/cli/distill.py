@@ -1,4 +1,4 @@
-"""`chainrule distill TEACHER_RUN STUDENT_RECIPE [flags]`: train a student on a run's answers."""
+"""`chainrule distill TEACHER_RUN STUDENT_RECIPE [flags]`: train a student on a run's outputs."""
 
 from chainrule.cli import train
 from chainrule.console.output import out

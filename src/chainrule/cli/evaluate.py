@@ -1,4 +1,4 @@
-"""`chainrule evaluate RUN`: measure a finished run again, on all its splits."""
+"""`chainrule evaluate RUN`: recompute the metrics of a finished run on all its splits."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,16 +15,16 @@ from chainrule.runs.run import Run
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluate(Output):
-    """Measure a finished run."""
+    """Recompute the metrics of a run."""
 
     run: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
     """The run folder."""
     data: Path | None = None
-    """Folder of the data sets (else where the run found them)."""
+    """Folder of the data sets (default: where the run found them)."""
 
 
 def run(arguments: list[str]) -> int:
-    options = parse(Evaluate, arguments, "evaluate", "Measure a finished run again.")
+    options = parse(Evaluate, arguments, "evaluate", "Recompute the metrics of a finished run.")
     found = Run.load(options.run)
     metrics = found.evaluate(options.data)
     result = found.result | {"metrics": metrics}

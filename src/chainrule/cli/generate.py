@@ -18,15 +18,15 @@ class Generate:
     run: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
     """The run folder."""
     prompt: str | None = None
-    """Start of the text; a new line if none is given."""
+    """Start of the text (default: a newline)."""
     length: int = 500
-    """Tokens to generate after it."""
+    """Number of tokens to generate."""
     temperature: float = 0.8
-    """Below 1 sharpens the distribution; 0 takes the likeliest token each time."""
+    """Below 1 sharpens the distribution; 0 always takes the most probable token."""
     top_k: int = 0
-    """Sample among this many likeliest tokens; 0: among all."""
+    """Sample from this many most probable tokens; 0: from all."""
     top_p: float = 1.0
-    """Of these, sample among the fewest that hold this probability; 1: among all."""
+    """Sample from the smallest set of these tokens with this total probability; 1: from all."""
     seed: int = 0
     """The same seed gives the same text."""
     json: bool = False

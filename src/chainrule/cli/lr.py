@@ -1,4 +1,4 @@
-"""`chainrule lr RECIPE [flags]`: try all learning rates once and draw the curve."""
+"""`chainrule lr RECIPE [flags]`: find a learning rate by trying many, one step each."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,16 +13,16 @@ from chainrule.runs.options import OPTION_OF
 
 @dataclass(frozen=True)
 class Search(Output):
-    """Which rates to try."""
+    """The range of rates."""
 
     lowest: float = 1e-6
     """First rate."""
     highest: float = 10.0
     """Last rate."""
     steps: int = 200
-    """Rates tried, one step of training each."""
+    """Number of rates, with one training step each."""
     data: Path | None = None
-    """Folder of the data sets (else $CHAINRULE_DATA, else the user's cache)."""
+    """Folder of the data sets (default: $CHAINRULE_DATA, else the user's cache)."""
     out: Path = Path("runs/lr")
     """Folder for the picture."""
 

@@ -1,4 +1,4 @@
-"""Flags that several commands share, and the one way to parse them."""
+"""Flags shared by several commands, and how flags are parsed."""
 
 import gc
 import re
@@ -38,18 +38,18 @@ class Output:
 
 @dataclass(frozen=True)
 class Place(Output):
-    """Where a run lives and computes."""
+    """Data, device and pictures of a run."""
 
     device: str = "auto"
     """cpu, cuda, mps, or auto for the best one present."""
     data: Path | None = None
-    """Folder of the data sets (else $CHAINRULE_DATA, else the user's cache)."""
+    """Folder of the data sets (default: $CHAINRULE_DATA, else the user's cache)."""
     no_pictures: bool = False
     """Draw no pictures of the result."""
 
 
 def parse(form: Callable[..., T], arguments: list[str], command: str, description: str) -> T:
-    """The form filled in from the flags; a wrong flag ends with its own message and exit code 2."""
+    """Fill in the form from the flags; a wrong flag ends with a message and exit code 2."""
     PARSED.clear()
     note(form)
     check_flags(arguments, command)

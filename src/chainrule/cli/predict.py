@@ -1,6 +1,6 @@
-"""`chainrule predict RUN FILE …`: apply a finished run to what you have.
+"""`chainrule predict RUN FILE …`: apply a finished run to your own data.
 
-Rows, images or clouds of points in files; for models of text a sentence, or a file of them.
+The data are rows, images or point clouds in files; for models of text, sentences or files of them.
 """
 
 import csv
@@ -28,13 +28,13 @@ class Predict:
     """The run folder."""
     inputs: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="FILE …")]
     """CSV files (with a header), images, OFF meshes or lists of points, as suits the recipe; for
-    models of text sentences in quotes, or text files with one on every line."""
+    models of text, sentences in quotes or text files with one per line."""
     json: bool = False
     """Print one JSON object instead of a table."""
     out: Path | None = None
     """Write the predictions to this CSV file, one row each, with every class's probability. A run
-    that gives a class to every pixel or point paints them over the picture: FILE-overlay.png beside
-    it, or this PNG file."""
+    that predicts a class for every pixel or point draws them over the input: to FILE-overlay.png
+    beside it, or to this PNG file."""
 
 
 def run(arguments: list[str]) -> int:
@@ -124,7 +124,7 @@ def flat(answer: dict[str, Any]) -> dict[str, Any]:
 
 
 def shown(answer: dict[str, Any]) -> dict[str, str]:
-    """What fits on the screen: the likeliest class, and the next two."""
+    """What fits on the screen: the most probable class and the next two."""
     rest = {k: v for k, v in answer.items() if k not in ("probabilities", "shares")}
     likely = sorted(answer.get("probabilities", {}).items(), key=lambda pair: -pair[1])
     if len(likely) > 1:

@@ -1,4 +1,4 @@
-"""What `train` and `resume` share: show progress, stop gently, print the result."""
+"""Shared by `train` and `resume`: show progress, stop cleanly, print the result."""
 
 import signal
 from collections.abc import Iterator
@@ -18,13 +18,13 @@ def follow(run: Run, place: Place) -> None:
     """Train to the end and print the result; Ctrl-C saves first and says how to continue."""
     silent = place.quiet or place.json
     steps = run.train(place.device, not place.no_pictures)
-    told = False
+    announced = False
     with gentle_interrupt() as interrupted:
         for step in watch(steps, silent, format_metric):
-            if not told:
+            if not announced:
                 for remark in run.remarks:
                     say(f"note: {remark}", silent)
-                told = True
+                announced = True
             if interrupted:
                 steps.close()
                 say(stopped(run.folder, step.epoch))
@@ -36,14 +36,14 @@ def follow(run: Run, place: Place) -> None:
 
 
 def stopped(folder: Path, epoch: int) -> str:
-    """What an interrupted run leaves behind."""
+    """What to say about an interrupted run."""
     if epochs_behind(folder) is None:
         return f"stopped; nothing was learned yet. Start again with:  chainrule resume {folder}"
     return f"saved in epoch {epoch}; continue with:  chainrule resume {folder}"
 
 
 def show(result: dict[str, Any], folder: Path) -> None:
-    """The table, and where to look next."""
+    """Print the metrics and the files of the run folder."""
     out.print(result_table(result, format_metric))
     epochs = f"{result['epochs']} epoch{'s' if result['epochs'] != 1 else ''}"
     out.print(
@@ -56,14 +56,14 @@ def show(result: dict[str, Any], folder: Path) -> None:
 
 @contextmanager
 def gentle_interrupt() -> Iterator[list[int]]:
-    """The first Ctrl-C or SIGTERM leaves a mark, so that the step can end; the second stops."""
+    """Record the first Ctrl-C or SIGTERM, so that the step can end; the second interrupts."""
     marks: list[int] = []
 
     def mark(number: int, _: object) -> None:
         if marks:
             raise KeyboardInterrupt
         marks.append(number)
-        say("stopping after this step; once more stops at once")
+        say("stopping after this step; press Ctrl-C again to stop at once")
 
     before = {number: signal.signal(number, mark) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

@@ -1,4 +1,4 @@
-"""`chainrule resume RUN`: continue an interrupted run, to the same weights as without the break."""
+"""`chainrule resume RUN`: continue an interrupted run, to the same weights as without a break."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -12,10 +12,10 @@ from chainrule.registry import Entry, entries, entry_from_file, find
 
 @dataclass(frozen=True)
 class Train(Place):
-    """Where the run lives and what is printed."""
+    """The run folder and its output."""
 
     out: Path | None = None
-    """The run folder (else runs/RECIPE-1, -2, …)."""
+    """The run folder (default: runs/RECIPE-1, -2, …)."""
     record: bool = False
     """Add the result to benchmarks/results of this checkout."""
 
@@ -58,7 +58,7 @@ def named_or_file(kind: str, given: str) -> Entry:
 
 
 def repeatable(arguments: list[str]) -> list[str]:
-    """The command as anybody may give it: without --record and without folders of this machine."""
+    """The command as anyone can run it: without --record and without absolute folders."""
     kept = [word for word in arguments if word != "--record"]
     for flag in ("--out", "--data"):
         while flag in kept and Path(kept[kept.index(flag) + 1]).is_absolute():

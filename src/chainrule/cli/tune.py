@@ -24,7 +24,7 @@ from chainrule.registry import entries
 if TYPE_CHECKING:
     from chainrule.tuning.search import Plan, Tuning
 
-POLL = 0.1  # seconds between looks at the workers
+POLL = 0.1  # seconds between checks of the workers
 USAGE = """usage: chainrule tune RECIPE [flags]   (RECIPE --help lists the flags)
        chainrule tune --resume FOLDER [--trials N]
 """
@@ -32,38 +32,39 @@ USAGE = """usage: chainrule tune RECIPE [flags]   (RECIPE --help lists the flags
 
 @dataclass(frozen=True)
 class Shared(Output):
-    """What is printed, and who searches."""
+    """Flags of a new search and of a resumed one."""
 
     trials: int | None = None
-    """Points to try (else 24, or the whole grid); 1 cross-validates the settings as given."""
+    """Number of trials (default 24, or the whole grid); 1 cross-validates the given settings."""
     workers: int = 1
-    """Processes that search together."""
+    """Number of processes that share the search."""
 
 
 @dataclass(frozen=True)
 class Tune(Shared):
-    """What to search and how."""
+    """Search space and method."""
 
     folds: int = 5
-    """Parts of the training and validation rows; each is held out once."""
+    """Number of folds of the training and validation rows; each is held out once."""
     space: tuple[str, ...] = ()
-    """What to change: learning_rate=1e-4:1e-1:log hidden="64|128,64" (else what suits)."""
+    """Settings to search, such as learning_rate=1e-4:1e-1:log hidden="64|128,64" (default: chosen
+    for the recipe)."""
     metric: str = ""
-    """What to compare: loss or a metric (else error, or rmse for numbers)."""
+    """What to optimize: loss or a metric (default: error, or rmse for regression)."""
     sampler: Literal["tpe", "random", "grid"] = "tpe"
-    """Who proposes: TPE learns from the trials so far; grid takes all combinations of lists."""
+    """tpe learns from earlier trials; grid tries all combinations of listed values."""
     pruner: Literal["median", "none"] = "median"
-    """Stop programs all of whose points are worse than the median so far."""
+    """median stops a batch of points early if all of them are worse than the median so far."""
     halving: bool = False
-    """Train all points briefly, the best third three times as long, and so on."""
+    """Successive halving: train all points briefly, the best third three times as long, …"""
     points: int = 0
-    """Points of one architecture trained at once (0: 8, or 27 with halving)."""
+    """Points of one architecture trained at once; 0: 8, or 27 with halving."""
     study: str = ""
-    """Database of the study, a file or an address (else study.db in the folder)."""
+    """File or URL of the study's database (default: study.db in the folder)."""
     out: Path | None = None
-    """The folder (else runs/tune-RECIPE-1, -2, …); one with the same search goes on."""
+    """The folder (default: runs/tune-RECIPE-1, -2, …); the same search in it is continued."""
     data: Path | None = None
-    """Folder of the data sets (else $CHAINRULE_DATA, else the user's cache)."""
+    """Folder of the data sets (default: $CHAINRULE_DATA, else the user's cache)."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ class Resume(Shared):
     resume: Annotated[Path, tyro.conf.arg(metavar="FOLDER")] = Path()
     """The folder of the search."""
     join: bool = False
-    """Only take part; tables and pictures are left to the command that began the search."""
+    """Only work on trials; the command that started the search writes tables and pictures."""
 
 
 def run(arguments: list[str]) -> int:
@@ -131,7 +132,7 @@ def begin(arguments: list[str]) -> int:
 def ready(
     plan: "Plan", place: str, trials: int | None, data: Path | None, options: Shared
 ) -> "Tuning":
-    """Open the study and write down its trials."""
+    """Open the study and enqueue its trials."""
     from chainrule.tuning.search import prepare
     from chainrule.tuning.study import optuna_or_refuse
 
@@ -142,7 +143,7 @@ def ready(
 
 
 def go(tuning: "Tuning", folder: Path, options: Shared) -> int:
-    """Search to the end, then tell what was found."""
+    """Search to the end, then print and draw the result."""
     from chainrule.runs.folder import write_json
     from chainrule.tuning import result as tuning_result
     from chainrule.tuning import study as studies
@@ -168,7 +169,7 @@ def go(tuning: "Tuning", folder: Path, options: Shared) -> int:
 
 
 def search_on(tuning: "Tuning", folder: Path, workers: int, silent: bool) -> None:
-    """Search with other workers until no trial waits; a stop leaves the study to go on with."""
+    """Search with other workers until no trial is waiting; a stopped study can be resumed."""
     from chainrule.cli.progress import gentle_interrupt
     from chainrule.tuning.search import search
     from chainrule.tuning.study import take_back_from_the_dead
@@ -178,7 +179,7 @@ def search_on(tuning: "Tuning", folder: Path, workers: int, silent: bool) -> Non
         raise KeyboardInterrupt
 
     with workers_for(folder, workers - 1) as others, gentle_interrupt() as interrupted:
-        for _ in range(2):  # once more for trials of a worker that died
+        for _ in range(2):  # a second time for the trials of a worker that died
             steps = search(tuning)
             with closing(steps):
                 for _ in watch_search(steps, tuning.metric.name, format_metric, silent):
@@ -198,7 +199,7 @@ def search_on(tuning: "Tuning", folder: Path, workers: int, silent: bool) -> Non
 
 @contextmanager
 def workers_for(folder: Path, number: int) -> Iterator[list[subprocess.Popen[bytes]]]:
-    """Further processes on the same study; they end with this one."""
+    """More processes on the same study; they end with this one."""
     threads = str(max(1, (os.cpu_count() or 1) // (number + 1)))
     command = [sys.executable, "-m", "chainrule", "tune", "--resume", str(folder)]
     environment = os.environ | {"OMP_NUM_THREADS": threads}
@@ -219,10 +220,10 @@ def workers_for(folder: Path, number: int) -> Iterator[list[subprocess.Popen[byt
 
 
 def show(result: dict[str, Any], folder: Path) -> None:
-    """The tables, and how to use the best settings."""
+    """Print the tables and the command that trains with the best settings."""
     metric, best = result["metric"], result["best"]
     if best is None:
-        out.print("no trial came to a finite value; try smaller learning rates in --space")
+        out.print("no trial reached a finite value; try smaller learning rates in --space")
         return
     out.print(trials_table(result, format_metric))
     if result["importance"]:
@@ -242,7 +243,7 @@ def show(result: dict[str, Any], folder: Path) -> None:
 
 
 def discard(folder: Path) -> None:
-    """Take back the folder of a search that was refused."""
+    """Delete the folder of a search that was refused."""
     for name in ("tune.json", "study.db"):
         (folder / name).unlink(missing_ok=True)
     if not any(folder.iterdir()):

@@ -1,4 +1,4 @@
-"""What a person sees in the terminal: progress while training, sentences, tables."""
+"""Output in the terminal: progress bars, sentences, JSON and code."""
 
 import json
 import math
@@ -21,7 +21,7 @@ err = Console(stderr=True, highlight=False, markup=False)
 
 @runtime_checkable
 class Step(Protocol):
-    """What the bar needs of a report of progress."""
+    """What the bar needs to know about progress."""
 
     @property
     def epoch(self) -> int: ...
@@ -42,7 +42,7 @@ T = TypeVar("T")
 
 
 def plain(name: str, value: float | None) -> str:
-    """A metric of which nothing is known."""
+    """Four digits, for a metric of unknown kind."""
     return number(value)
 
 
@@ -52,7 +52,7 @@ def watch(steps: Iterator[S], quiet: bool = False, show: Format = plain) -> Iter
     Args:
         steps: reports of progress.
         quiet: show nothing.
-        show: (name of a metric, its value) ↦ how it is written.
+        show: (name of a metric, its value) ↦ text.
     """
     if quiet:
         return steps
@@ -92,7 +92,7 @@ def _lines(steps: Iterator[S], show: Format) -> Iterator[S]:
 
 
 def counted(steps: Iterator[T], total: int, doing: str, quiet: bool = False) -> Iterator[T]:
-    """Pass the steps on while counting them: a bar on a terminal, now and then a line elsewhere."""
+    """Pass the steps on while counting them: a bar on a terminal, occasional lines elsewhere."""
     if not quiet and err.is_terminal:
         columns = (
             TextColumn("{task.description}"),
@@ -111,7 +111,7 @@ def counted(steps: Iterator[T], total: int, doing: str, quiet: bool = False) -> 
 
 
 def epoch_line(step: Step, show: Format, digits: int) -> str:
-    """Where a run stands: the training loss, and the first metric of the validation split."""
+    """The progress of a run: its training loss and the first metric of the validation split."""
     words = f"epoch {step.epoch}/{step.epochs}  training loss {step.loss:.{digits}f}"
     record = step.record or {}
     names = [name for name in record if name.startswith("validation_")]
@@ -127,13 +127,13 @@ def number(value: float | None) -> str:
 
 
 def say(text: str, quiet: bool = False) -> None:
-    """A line for a person; never mixed into what a program reads."""
+    """Print a line on the error stream, apart from output that a program may read."""
     if not quiet:
         err.print(text)
 
 
 def flowing(text: str, width: int) -> str:
-    """Paragraphs filled up to the width; where a line is indented, as equations are, as it is."""
+    """Wrap paragraphs at the width; blocks with indented lines, such as equations, stay as is."""
     blocks = text.split("\n\n")
     return "\n\n".join(
         block if re.search(r"^\s", block, re.MULTILINE) else textwrap.fill(block, width)
@@ -142,7 +142,7 @@ def flowing(text: str, width: int) -> str:
 
 
 def print_code(code: str, path: str) -> None:
-    """A Python file, in colors on a terminal, as it is elsewhere."""
+    """Print a Python file, highlighted on a terminal and plain elsewhere."""
     if not out.is_terminal:
         print(code, end="")
         return
@@ -153,7 +153,7 @@ def print_code(code: str, path: str) -> None:
 
 
 def to_json(value: object, indent: int | None = 2) -> str:
-    """JSON proper: what is not a finite number becomes null."""
+    """Valid JSON: numbers that are not finite become null."""
     return json.dumps(
         finite(value), indent=indent, ensure_ascii=False, allow_nan=False, default=str
     )

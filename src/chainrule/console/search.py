@@ -1,4 +1,4 @@
-"""A search in the terminal: its bar while it runs, its tables at the end, within 80 columns."""
+"""Terminal output of a search: a progress bar, then tables of at most 80 columns."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ BEST = 8  # trials in the table
 
 @runtime_checkable
 class Step(Protocol):
-    """What the bar needs of a report of progress."""
+    """What the bar needs to know about progress."""
 
     @property
     def done(self) -> int: ...
@@ -94,17 +94,17 @@ def with_error(metric: str, row: Mapping[str, Any], show: Format) -> str:
 
 
 def importance_table(importance: Mapping[str, float]) -> Table:
-    """The settings in the order in which they mattered."""
+    """The settings by importance."""
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1))
-    table.add_column("what mattered")
-    table.add_column("share", justify="right")
+    table.add_column("setting")
+    table.add_column("importance", justify="right")
     for name, share in importance.items():
         table.add_row(Text(name.replace("_", " ")), f"{100 * share:.0f} %")
     return table
 
 
 def shown(value: Any) -> str:
-    """A setting as one would type it."""
+    """A setting as it is typed."""
     if isinstance(value, Sequence) and not isinstance(value, str):
         parts = [shown(part) for part in value]
         return parts[0] if len(set(parts)) == 1 and "." in parts[0] else " ".join(parts)

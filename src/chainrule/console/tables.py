@@ -75,7 +75,7 @@ def layers_table(layers: Sequence[Mapping[str, Any]], shown: Sequence[Mapping[st
 
 
 def folded(name: str) -> str:
-    """The name of a part; a long one goes on in the next line, from a dot on."""
+    """The name of a layer; a long one is broken before a dot."""
     place = name.rfind(".", 0, NAME + 1)
     return name if len(name) <= NAME or place < 0 else f"{name[:place]}\n {name[place:]}"
 

@@ -3,7 +3,7 @@
     CV(λ) = 1/K Σ_k m(f_k^λ; fold k),      its standard error: std of the K terms / √K
 
 Folds are made of the training and validation rows; the test split is cut off before anything sees
-it. All points share folds and starts, so that their differences are their own. With early stopping
+it. All points share folds and initial weights, so only their settings differ. With early stopping
 the fold that chooses the epoch also measures it, as is usual in tuning.
 """
 
@@ -47,9 +47,9 @@ class Pool:
 
 @dataclass(frozen=True)
 class Scores:
-    """A look at a running cross-validation: the share done and, after an epoch, the figures.
+    """Progress of a cross-validation: the fraction done and, after an epoch, the metrics.
 
-    values: for every point its metric on every fold, of the weights that would be kept now.
+    values: for every point its metric on every fold, with the weights that would be kept now.
     """
 
     epoch: int
@@ -85,7 +85,7 @@ def mean_and_error(values: Sequence[float]) -> tuple[float, float]:
 
 
 def groups(points: Sequence[BaseRecipe], pool: Pool, folds: int) -> list[list[int]]:
-    """Places of the points that are trained together: of one architecture, as memory allows."""
+    """Indices of points that are trained together: of one architecture, as memory allows."""
     alike: dict[str, list[int]] = {}
     for place, point in enumerate(points):
         values = Configuration(point).values()
@@ -99,7 +99,7 @@ def groups(points: Sequence[BaseRecipe], pool: Pool, folds: int) -> list[list[in
 
 
 def bytes_of(point: BaseRecipe, pool: Pool, folds: int) -> int:
-    """What one point holds in memory: held-out rows twice, weights five times in every fold."""
+    """Memory of one point: held-out rows twice, and weights five times in every fold."""
     x = pool.data.train.x
     weights = sum(
         p.numel() * p.element_size() for p in build(Configuration(point), pool.summary).parameters()

@@ -1,10 +1,11 @@
-"""What a search leaves behind: tables, pictures, the command to train with, and result.json.
+"""The folder of a search: its plan, study, result and pictures.
 
-tune.json       recipe, settings, plan: enough to go on
+tune.json       recipe, settings and plan, enough to resume
 study.db        every trial (SQLite, Optuna's own format)
-result.json     every trial with its folds, the best, what mattered, the command
-*.png           how the search went; from ten complete trials on what mattered, and the value
-                against the two settings that matter most
+result.json     every trial with its folds, the best one, the importance of each setting, the
+                command that trains with the best settings
+*.png           values in the order of the trials; from ten complete trials on, the importance of
+                each setting and the value against the two most important ones
 """
 
 import math
@@ -23,17 +24,17 @@ if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
 
 PLAN, STUDY = "tune.json", "study.db"
-ENOUGH = 10  # trials to say from what mattered
+ENOUGH = 10  # trials needed to estimate importance
 
 
 def begin(plan: Plan, folder: Path, study: str, trials: int | None, data: Path | None) -> str:
-    """Claim a folder for a search, or find the same search in it; returns the study's place.
+    """Claim a folder for a search, or find the same search in it; returns where its study is.
 
-    study: a path or an address; empty for the folder's own.
+    study: a path or URL; empty for the one in the folder.
     """
     elsewhere = study if "://" in study else str(Path(study).resolve()) if study else ""
     if elsewhere == str((folder / STUDY).resolve()):
-        elsewhere = ""  # so that the folder may be moved
+        elsewhere = ""  # so that the folder can be moved
     config = {
         "plan": asdict(plan),
         "study": elsewhere or None,
@@ -49,7 +50,7 @@ def begin(plan: Plan, folder: Path, study: str, trials: int | None, data: Path |
             ):
                 return place_of(folder, before)
             raise InputError(
-                f"{folder} holds another search; choose another `out`, or go on with it: "
+                f"{folder} holds another search; choose another `out`, or resume it: "
                 f"chainrule tune --resume {folder}"
             )
         if folder.exists() and any(folder.iterdir()):
@@ -62,7 +63,7 @@ def begin(plan: Plan, folder: Path, study: str, trials: int | None, data: Path |
 
 
 def place_of(folder: Path, config: Json) -> str:
-    """Where the study of a folder is, from wherever one looks."""
+    """The path or URL of a folder's study, independent of the working directory."""
     return config["study"] or str((folder / STUDY).resolve())
 
 
@@ -79,7 +80,7 @@ def open_plan(folder: Path) -> tuple[Plan, Json]:
 
 
 def summary(tuning: Tuning, seconds: float) -> Json:
-    """Everything that was found."""
+    """The result of a search."""
     trials = studies.living(tuning.study)
     rows = [row_of(tuning, trial) for trial in trials if trial.state.name != "WAITING"]
     best = best_of(trials, tuning.sign)
@@ -148,18 +149,18 @@ def importance(tuning: Tuning) -> dict[str, float]:
     judge = optuna.importance.FanovaImportanceEvaluator(seed=0)
     try:
         return dict(optuna.importance.get_param_importances(short, evaluator=judge))
-    except (RuntimeError, ValueError):  # nothing varies enough to say
+    except (RuntimeError, ValueError):  # the values vary too little
         return {}
 
 
 def used(tuning: Tuning, trial: "FrozenTrial") -> Json:
-    """What was drawn, with one draw for all that mean the same setting, such as 0."""
+    """The drawn values, the same for all draws that mean the same setting, such as 0."""
     same = {d.name: d.drawn(d.value(trial.params[d.name])) for d in tuning.space}
     return trial.params | {name: drawn for name, drawn in same.items() if drawn is not None}
 
 
 def draw(result: Json, tuning: Tuning, folder: Path) -> None:
-    """The pictures that the number of trials allows."""
+    """Draw the pictures for which there are enough trials."""
     from chainrule.learning.metrics import format_metric
     from chainrule.plots.style import save
     from chainrule.plots.tuning import (
@@ -192,7 +193,7 @@ def draw(result: Json, tuning: Tuning, folder: Path) -> None:
 
 
 def written(value: Any) -> Any:
-    """A number as it is, equal numbers as one, anything else as a word."""
+    """A number unchanged, equal numbers as one, anything else as text."""
     if isinstance(value, list) and len(set(value)) == 1 and isinstance(value[0], float):
         return value[0]
     return value if isinstance(value, int | float) else " ".join(map(str, as_list(value)))

@@ -4,8 +4,8 @@
              train P points × K folds in one program, prune the program when all its points are bad
     halving  train all points for E/9 epochs, the best third for E/3, the best ninth for E
 
-A rung of halving trains anew rather than on: schedules depend on t/T, so the networks of a rung
-have had a whole schedule of its length, and are compared at their best. Bergstra et al. (2011,
+Each rung of halving trains from scratch: schedules depend on t/T, so the networks of a rung have
+completed a whole schedule of its length and are compared at their best. Bergstra et al. (2011,
 TPE), Jamieson and Talwalkar (2016, halving), Hutter et al. (2014, fANOVA).
 Notes: L "Tuning and model selection".
 """
@@ -41,13 +41,13 @@ if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
 
 REPORTS = (0.125, 0.25, 0.5, 0.75)  # shares of the epochs after which a program may be pruned
-ETA = 3  # one of so many points goes on to the next rung, for so many times the epochs
+ETA = 3  # 1 in ETA points is promoted to the next rung, for ETA times as many epochs
 DEFAULT_TRIALS = 24
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What a study searches and how; all its workers must agree in it."""
+    """The search space and method of a study, the same for all its workers."""
 
     recipe: str
     settings: dict[str, Any]
@@ -84,7 +84,7 @@ class Step:
 
 @dataclass
 class Tuning:
-    """A plan with its recipe, data, space and study: what one worker needs."""
+    """A plan with its recipe, data, space and study, as one worker needs them."""
 
     plan: Plan
     recipe: BaseRecipe
@@ -102,7 +102,7 @@ class Tuning:
 
 
 def prepare(plan: Plan, place: str, trials: int | None, data: Path | None) -> Tuning:
-    """Open or begin the study and write down its trials; the test split stays closed."""
+    """Open or create the study and enqueue its trials; the test split is never used."""
     entry = recipe_entry(plan.recipe)
     kind = entry.load().Recipe
     require(kind, entry.name, "tune")
@@ -125,14 +125,14 @@ def prepare(plan: Plan, place: str, trials: int | None, data: Path | None) -> Tu
     studies.show_life(study)
     studies.take_back_from_the_dead(study)
     studies.enqueue(study, trials, first)
-    remarks = [] if first else ["the recipe's own settings lie outside of the space"]
+    remarks = [] if first else ["the recipe's own settings lie outside the space"]
     return Tuning(plan, recipe, pool, space, study, metric, sign, remarks, data)
 
 
 def begin_with(
     recipe: BaseRecipe, space: list[Dimension], plan: Plan, trials: int | None
 ) -> tuple[list[dict[str, Any]], int]:
-    """The given points, which come first, and the number of trials: a grid is all given."""
+    """The points to try first, and the number of trials; a grid is given in full."""
     if plan.sampler == "grid":
         if not plan.space:
             raise InputError("`sampler` grid needs the values: `space` name=a|b|c …")
@@ -145,7 +145,7 @@ def begin_with(
 
 
 def search(tuning: Tuning) -> Generator[Step]:
-    """Claim trials and cross-validate them until none is waiting; closing it gives them back."""
+    """Claim trials and cross-validate them until none is waiting; closing it releases them."""
     while True:
         claimed = studies.claim(
             tuning.study,
@@ -163,7 +163,7 @@ def search(tuning: Tuning) -> Generator[Step]:
 
 
 def run_round(tuning: Tuning, trials: "list[Trial]") -> Generator[Step]:
-    """Train the claimed points, rung by rung if there are any."""
+    """Train the claimed points, rung by rung with halving."""
     points = [changed(tuning.recipe, tuning.space, trial.params) for trial in trials]
     rungs = rungs_of(tuning.recipe.settings.epochs, tuning.plan.halving)
     cost = sum(rungs[r] / ETA**r for r in range(len(rungs)))
@@ -224,17 +224,17 @@ def run_group(
 
 
 def reported(tuning: Tuning, trial: "Trial", values: list[float], epoch: int) -> bool:
-    """Write the value down so far; whether the pruner would stop here, or another took over."""
+    """Report an intermediate value; True if the pruner would stop, or another worker took over."""
     if not studies.mine(tuning.study, [trial]):
         return True
     known = tuning.study.get_trials(deepcopy=False)[trial.number].intermediate_values
-    if epoch not in known:  # an interrupted trial had come so far before
+    if epoch not in known:  # an interrupted trial may have reported it before
         trial.report(mean_and_error(values)[0], epoch)
     return bool(trial.should_prune())
 
 
 def finish(tuning: Tuning, trials: "Sequence[Trial]", found: dict[int, list[float]]) -> None:
-    """Tell the study the values of those that came to the end."""
+    """Report the final values of completed trials to the study."""
     for place, values in found.items():
         for trial in studies.mine(tuning.study, [trials[place]]):
             trial.set_user_attr("folds", values)
@@ -242,7 +242,7 @@ def finish(tuning: Tuning, trials: "Sequence[Trial]", found: dict[int, list[floa
 
 
 def prune(tuning: Tuning, trials: "Sequence[Trial]", values: list[list[float]]) -> None:
-    """Tell the study that these go no further."""
+    """Report these trials as pruned."""
     from optuna.trial import TrialState
 
     for place, each in enumerate(values):
@@ -254,7 +254,7 @@ def prune(tuning: Tuning, trials: "Sequence[Trial]", values: list[list[float]]) 
 def promote(
     tuning: Tuning, trials: "Sequence[Trial]", found: dict[int, list[float]], epochs: int
 ) -> list[int]:
-    """The best of a rung go on; the others are pruned with what they reached."""
+    """Promote the best of a rung and prune the others with the values they reached."""
     means = {place: mean_and_error(values)[0] for place, values in found.items()}
     for place in means:
         reported(tuning, trials[place], found[place], epochs)
@@ -269,7 +269,7 @@ def promote(
 
 
 def step_of(tuning: Tuning) -> Step:
-    """Where the search stands."""
+    """The progress of the search."""
     trials = studies.living(tuning.study)
     ended = [t for t in trials if t.state.name in ("COMPLETE", "PRUNED")]
     best = best_of(ended, tuning.sign)
@@ -277,18 +277,18 @@ def step_of(tuning: Tuning) -> Step:
 
 
 def best_of(trials: "Sequence[FrozenTrial]", sign: int) -> "FrozenTrial | None":
-    """The first of the best trials that came to the end with a finite value."""
+    """The best completed trial with a finite value; of equal ones the first."""
     ended = [t for t in trials if t.state.name == "COMPLETE" and math.isfinite(t.value or 0.0)]
     return min(ended, key=lambda t: (sign * (t.value or 0.0), t.number), default=None)
 
 
 def command_of(tuning: Tuning, trial: "FrozenTrial") -> str:
-    """What trains a recipe by the settings of a trial."""
+    """The command that trains the recipe with the settings of a trial."""
     recipe = changed(tuning.recipe, tuning.space, trial.params)
     words = ["chainrule", "train", tuning.plan.recipe, *flags(recipe)]
     return shlex.join(words + (["--data", str(tuning.data.resolve())] if tuning.data else []))
 
 
 def jsonable(settings: dict[str, Any]) -> dict[str, Any]:
-    """Settings as JSON gives them back: tuples are lists."""
+    """Settings as they come back from JSON: tuples are lists."""
     return {k: list(v) if isinstance(v, tuple) else v for k, v in settings.items()}

@@ -1,11 +1,11 @@
-"""What `chainrule tune` may change: settings with a range or a list of values each.
+"""The search space of `chainrule tune`: settings with a range or a list of values each.
 
     learning_rate=1e-4:1e-1:log     a number between two, on a logarithmic scale
     weight_decay=1e-6:1e-2:log0     the same, or 0
     dropout=0:0.6                   a number between two
     hidden="64|128|128,64"          one of these; a comma joins the parts of a tuple
 
-Numbers are rounded to three digits before they are used, so that a printed command is what ran.
+Numbers are rounded to three digits before use, so a printed command repeats exactly what ran.
 """
 
 import math
@@ -60,7 +60,7 @@ class Dimension:
 
     @property
     def lowest(self) -> float:
-        """With zero allowed, a further decade stands for it."""
+        """The lower end; with log0 one decade lower, and that decade means 0."""
         return self.low / 10 if self.scale == "log0" else self.low
 
     @property
@@ -69,7 +69,7 @@ class Dimension:
         return self.choices or (self.lowest, self.high)
 
     def suggest(self, trial: "Trial") -> Drawn:
-        """What the sampler draws."""
+        """Draw a value with the sampler of a trial."""
         if self.choices:
             return trial.suggest_categorical(self.name, list(self.choices))
         if self.kind is int:
@@ -77,7 +77,7 @@ class Dimension:
         return trial.suggest_float(self.name, self.lowest, self.high, log=self.logarithmic)
 
     def value(self, drawn: Drawn) -> Any:
-        """The setting that a draw stands for."""
+        """The setting that a drawn value means."""
         if self.choices:
             return self.read(str(drawn))
         if self.kind is int:
@@ -87,7 +87,7 @@ class Dimension:
         return float(f"{float(drawn):.3g}")
 
     def drawn(self, value: Any) -> Drawn | None:
-        """The draw that stands for a setting; None if it lies outside."""
+        """The drawn value that means a setting; None if it lies outside the range."""
         if self.choices:
             return next((text for text in self.choices if self.read(text) == value), None)
         value = value[0] if isinstance(value, tuple) and len(set(value)) == 1 else value
@@ -259,7 +259,7 @@ def grid(space: Sequence[Dimension]) -> list[dict[str, Drawn]]:
 
 
 def flags(recipe: BaseRecipe) -> list[str]:
-    """The words after `chainrule train RECIPE` that make this recipe."""
+    """The flags of `chainrule train RECIPE` that give this recipe."""
     words: list[str] = []
     values = Configuration(recipe, type(recipe).options).values()
     for flag in recipe_flags(type(recipe)):

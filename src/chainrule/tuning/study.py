@@ -1,10 +1,9 @@
-"""A study on disk: trials that are planned, claimed by a worker, and told what came out.
+"""A study on disk: trials are planned, claimed by a worker, and completed.
 
-All trials are written down as waiting before the first begins. A worker claims one atomically, so
-that any number of processes or machines share a study and together reach its trials exactly; the
-claimed trials of a worker that has died wait again, with the settings they had. What the sampler
-draws for a trial follows from (seed, trial, setting): a study that was interrupted goes on to the
-same trials.
+All trials are enqueued before the first one starts. A worker claims one atomically, so any number
+of processes or machines can share a study and complete exactly its trials; trials claimed by a
+worker that died are enqueued again with the same settings. What the sampler draws for a trial
+depends only on (seed, trial, setting), so an interrupted study continues with the same trials.
 """
 
 import os
@@ -25,13 +24,16 @@ if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
 
 NAME = "tune"
-ALIVE_EVERY, DEAD_AFTER = 20.0, 300.0  # seconds between signs of life, and until a worker is dead
-BORN = time.time_ns()  # a restarted machine may give a worker the process number of a dead one
+ALIVE_EVERY, DEAD_AFTER = (
+    20.0,
+    300.0,
+)  # seconds between heartbeats, and until a worker counts as dead
+BORN = time.time_ns()  # after a reboot a worker may get the process id of a dead one
 SAMPLERS = ("tpe", "random", "grid")
 
 
 def optuna_or_refuse() -> Any:
-    """The optional library, quiet."""
+    """Import Optuna, an optional dependency, and silence its log."""
     try:
         import optuna
     except ImportError:
@@ -43,17 +45,17 @@ def optuna_or_refuse() -> Any:
 
 
 def url_of(place: str) -> str:
-    """A database address as it is, a path as one of SQLite."""
+    """A database URL unchanged, a path as a URL of SQLite."""
     return place if "://" in place else f"sqlite:///{Path(place).resolve()}"
 
 
 def patient(url: str) -> dict[str, Any]:
-    """Workers on one file wait for each other rather than give up after five seconds."""
+    """Let workers on one file wait for each other instead of failing after five seconds."""
     return {"connect_args": {"timeout": 120}} if url.startswith("sqlite") else {}
 
 
 def open_study(place: str, plan: dict[str, Any], maximize: bool, prunes: bool) -> "Study":
-    """The study at a path or address, made if there is none; it must have the same plan."""
+    """The study at a path or URL, created if there is none; it must have the same plan."""
     optuna = optuna_or_refuse()
     if "://" not in place and Path(place).is_dir():
         raise InputError(f"`study` {place} is a folder; expected a file such as {place}/study.db")
@@ -74,21 +76,21 @@ def open_study(place: str, plan: dict[str, Any], maximize: bool, prunes: bool) -
         study.set_user_attr("plan", plan)
     elif differing := sorted(k for k in {*begun, *plan} if begun.get(k) != plan.get(k)):
         raise InputError(
-            f"the study {place} was begun for {begun.get('recipe')} and differs in "
-            f"{', '.join(differing)}; use another `study`, or the command that began it"
+            f"the study {place} was created for {begun.get('recipe')} and differs in "
+            f"{', '.join(differing)}; use another `study`, or the command that created it"
         )
     return study
 
 
 def enqueue(study: "Study", trials: int, first: Sequence[dict[str, Drawn]]) -> None:
-    """Write down as many waiting trials as are still missing; the first ones are given."""
+    """Enqueue the trials that are still missing; the first ones have given settings."""
     for number in range(len(living(study)), trials):
         given = first[number] if number < len(first) else {}
         study.enqueue_trial(given, user_attrs={"planned": number})
 
 
 def living(study: "Study") -> "list[FrozenTrial]":
-    """The planned trials, in order; of one that two workers wrote down at once, the first."""
+    """The planned trials in order; if two workers enqueued the same one, the first."""
     first: dict[int, FrozenTrial] = {}
     for trial in study.get_trials(deepcopy=False):
         if "planned" in trial.user_attrs:
@@ -114,7 +116,7 @@ def claim(
         if trials and planned(waiting[0]) // most != planned(trials[0]) // most:
             break
         trial = study.ask()
-        if trial.number not in {t.number for t in living(study)}:  # another worker was quicker
+        if trial.number not in {t.number for t in living(study)}:  # another worker was faster
             study.tell(trial, state=fail_state())
             continue
         trial.set_user_attr("worker", me())
@@ -127,12 +129,12 @@ def claim(
 
 
 def planned(trial: "Trial | FrozenTrial") -> int:
-    """The place of a trial in the plan."""
+    """The index of a trial in the plan."""
     return int(trial.user_attrs["planned"])
 
 
 def sampler_of(name: str, seed: int, fixed: dict[str, Any]) -> "BaseSampler":
-    """A fresh sampler, whose draws follow from the seed and from the trials so far."""
+    """A new sampler, whose draws depend on the seed and the trials so far."""
     from optuna.samplers import PartialFixedSampler, RandomSampler, TPESampler
 
     small = seed % 2**32
@@ -149,7 +151,7 @@ def fail_state() -> Any:
 
 
 def give_back(study: "Study", trials: "Sequence[Trial | FrozenTrial]") -> None:
-    """Let claimed trials wait again, with the settings they have."""
+    """Enqueue claimed trials again with the settings they have."""
     from optuna.trial import TrialState
 
     numbers = {trial.number for trial in trials}
@@ -159,14 +161,14 @@ def give_back(study: "Study", trials: "Sequence[Trial | FrozenTrial]") -> None:
 
 
 def take_back_from_the_dead(study: "Study") -> None:
-    """Let the trials of workers wait again that have given no sign of life."""
+    """Enqueue the trials of workers again that are no longer alive."""
     seen = study.user_attrs
     dead = [t for t in in_state(study, "RUNNING") if not alive(t.user_attrs.get("worker"), seen)]
     give_back(study, dead)
 
 
 def mine(study: "Study", trials: "Sequence[Trial]") -> "list[Trial]":
-    """Those of the trials that no other worker has taken over meanwhile."""
+    """The trials that no other worker has taken over in the meantime."""
     held = {t.number for t in in_state(study, "RUNNING") if t.user_attrs.get("worker") == me()}
     return [trial for trial in trials if trial.number in held]
 
@@ -177,13 +179,13 @@ def me() -> str:
 
 
 def show_life(study: "Study") -> float:
-    """A sign of life for others to see; returns its time."""
+    """Record a heartbeat for other workers; returns its time."""
     study.set_user_attr(f"alive {me()}", time.time())
     return time.monotonic()
 
 
 def alive(worker: str | None, seen: dict[str, Any]) -> TypeGuard[str]:
-    """Whether a worker of this machine is running, or one of another was seen lately."""
+    """Whether a worker of this machine is running, or one elsewhere sent a recent heartbeat."""
     if worker is None or worker == me():
         return worker is not None
     machine, process = worker.split(":")[:2]
@@ -193,14 +195,14 @@ def alive(worker: str | None, seen: dict[str, Any]) -> TypeGuard[str]:
 
 
 def spend(study: "Study", seconds: float) -> float:
-    """Write down how long this worker has searched; returns the sum over all sessions."""
+    """Record how long this worker has searched; returns the sum over all sessions."""
     key = f"seconds {me()}"
     study.set_user_attr(key, study.user_attrs.get(key, 0.0) + seconds)
     return sum(v for k, v in study.user_attrs.items() if k.startswith("seconds "))
 
 
 def running(process: int) -> bool:
-    """Whether a process of this number exists."""
+    """Whether a process with this id exists."""
     try:
         os.kill(process, 0)
     except ProcessLookupError:
