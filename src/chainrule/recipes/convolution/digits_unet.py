@@ -1,7 +1,7 @@
-"""Digits cut out of textured ground by a U-Net, pixel by pixel.
+"""Digits segmented from textured backgrounds by a U-Net.
 
-Every pixel of a scene is ground or ink. Ink is brighter than its ground in half of the scenes and
-darker in the others, and the ground often has the same gray, so that the network must see strokes.
+Every pixel of a scene is ground or ink. Ink is brighter than the ground in half of the scenes and
+darker in the others, and the ground often has the same gray, so the network must recognize strokes.
 Ronneberger, Fischer and Brox (2015), U-Net. Notes: A 3.1 (a heading).
 """
 
@@ -34,9 +34,9 @@ class Recipe(BaseRecipe):
     }
 
     width: int = 16
-    """Channels at full size; twice as many after each halving."""
+    """Channels at full resolution; doubled at each lower scale."""
     scales: int = 3
-    """How often the picture is halved."""
+    """Number of times the resolution is halved."""
     settings: Settings = Settings(
         epochs=8,
         batch_size=32,
