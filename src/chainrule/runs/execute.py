@@ -75,7 +75,7 @@ def execute(run: Run, device: str = "auto", pictures: bool = True) -> Generator[
 
 
 def start_from(configuration: Configuration, model: nn.Module, summary: DataSummary) -> list[str]:
-    """Transfer and freeze weights as the options say; one remark for each."""
+    """Take over and freeze weights as the options ask; one remark for each."""
     from chainrule.runs.transfer import freeze, head_tensors, source_weights, transfer
 
     options, remarks = configuration.options, []

@@ -66,7 +66,7 @@ def generate(
 
 
 def default_prompt(vocabulary: Vocabulary) -> str:
-    """A newline, or the first token of a vocabulary without one."""
+    """A new line, or the first token of a vocabulary that has none."""
     return "\n" if "\n" in vocabulary.numbers else vocabulary.tokens[len(vocabulary.special)]
 
 

@@ -68,7 +68,7 @@ def file_encoder(run: "Run") -> Encoder:
 
 
 def text_encoder(run: "Run") -> SentenceEncoder | None:
-    """The encoder of texts, or None for other inputs."""
+    """The run's reader of sentences, or None where its inputs are of another kind."""
     encoder = run.summary.encoder
     if isinstance(encoder, Vocabulary):
         raise InputError(

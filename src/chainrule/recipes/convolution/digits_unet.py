@@ -34,9 +34,9 @@ class Recipe(BaseRecipe):
     }
 
     width: int = 16
-    """Channels at full resolution; doubled at each lower scale."""
+    """Channels at full size; twice as many after each halving."""
     scales: int = 3
-    """Number of times the resolution is halved."""
+    """How often the picture is halved."""
     settings: Settings = Settings(
         epochs=8,
         batch_size=32,
