@@ -117,7 +117,7 @@ def runs_table(runs: Sequence[Mapping[str, Any]], show: Format) -> Table:
     table.add_column("run", overflow="fold", min_width=min(longest, LONGEST))
     for column in ("recipe", "state"):
         table.add_column(column, overflow="fold")
-    table.add_column("metric", justify="right")
+    table.add_column("metric", justify="right", no_wrap=True)
     table.add_column("seconds", justify="right")
     table.add_column("begun", no_wrap=True)
     for run in runs:

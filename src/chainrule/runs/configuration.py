@@ -1,4 +1,4 @@
-"""A recipe's flags: its own fields, those of its settings, and what may be wrapped around it."""
+"""A recipe's flags: its own fields, its training settings, and the options of a run."""
 
 import ast
 import inspect
@@ -17,7 +17,7 @@ from chainrule.training import Settings
 
 @dataclass(frozen=True)
 class Flag:
-    """One thing that may be set: its name in Python, type, default (MISSING: required), help."""
+    """One setting: its name in Python, type, default (MISSING: required) and help text."""
 
     name: str
     type: Any
@@ -27,13 +27,13 @@ class Flag:
 
 @dataclass(frozen=True)
 class Configuration:
-    """A recipe with its settings, and what is wrapped around it."""
+    """A recipe with its settings, and the options of the run."""
 
     recipe: BaseRecipe
     options: RunOptions = RunOptions()
 
     def values(self) -> dict[str, Any]:
-        """Every setting by name, as a run keeps them."""
+        """Every setting by name, as a run records them."""
         kind = type(self.recipe)
         own = {f.name: getattr(self.recipe, f.name) for f in fields(kind)}  # type: ignore[arg-type]
         settings = own.pop("settings", None)
@@ -44,7 +44,7 @@ class Configuration:
 
 
 def flags(kind: type[BaseRecipe]) -> list[Flag]:
-    """Everything that may be set on a recipe; what it cannot honor is not among them."""
+    """All settings of a recipe, without those that it does not support."""
     helps, hints = field_help(kind), get_type_hints(kind)
     own = [
         Flag(f.name, hints[f.name], f.default, helps.get(f.name, ""))
@@ -71,12 +71,12 @@ def flags(kind: type[BaseRecipe]) -> list[Flag]:
 
 
 def default_settings(kind: type[BaseRecipe]) -> Settings:
-    """The settings that a recipe declares."""
+    """The training settings that a recipe declares."""
     return next(f.default for f in fields(kind) if f.name == "settings")  # type: ignore
 
 
 def configure(kind: type[BaseRecipe], values: Mapping[str, Any]) -> Configuration:
-    """The recipe with these values, each put where it belongs.
+    """The recipe and its options with these values.
 
     Args:
         kind: a recipe's class.
@@ -102,7 +102,7 @@ def configure(kind: type[BaseRecipe], values: Mapping[str, Any]) -> Configuratio
 
 
 def refuse_unsupported(kind: type[BaseRecipe], name: str, given: str) -> None:
-    """Say why a capability or a setting is not to be had."""
+    """Raise with the reason, if the recipe declares a setting or capability as unsupported."""
     capability = OPTION_OF.get(given, given)
     reason = kind.unsupported.get(given) or kind.unsupported.get(capability)
     if reason:

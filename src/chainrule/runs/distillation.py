@@ -1,4 +1,4 @@
-"""Learning from another run's outputs along with the labels. Notes: J 8.9."""
+"""Distillation: learning from another run's outputs and the labels. Notes: J 8.9."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What an ensemble is worth: its members' mean and spread, and how well it is calibrated."""
+"""Metrics of an ensemble: mean and spread of its members, and its calibration."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -18,7 +18,7 @@ CALIBRATION = "calibration error"
 
 
 def one_class_each(predictions: Predictions) -> bool:
-    """Whether every example has one class, so that calibration means something."""
+    """Whether every example has one class, so that calibration is defined."""
     data = predictions.data
     return bool(data.classes) and data.test.y.ndim == 1
 
@@ -63,7 +63,7 @@ def spread(values: Sequence[float]) -> float:
 
 
 def reliability_pictures(predictions: Predictions) -> "dict[str, Figure]":
-    """The ensemble beside its members, all their answers taken together, on the test split."""
+    """Reliability diagrams of the ensemble and of all its members on the test split."""
     if not one_class_each(predictions):
         return {}
     from chainrule.plots.calibration import Bins, reliability_diagram

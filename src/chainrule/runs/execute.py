@@ -1,6 +1,6 @@
-"""A run from its recipe to its result: train, measure, draw, write.
+"""Executing a run: train, evaluate, draw, write.
 
-Every value goes from one step to the next in memory; the folder receives copies.
+Values pass from step to step in memory; the folder receives copies.
 """
 
 import time
@@ -25,7 +25,7 @@ from chainrule.training.sources.convert import as_source
 
 
 def execute(run: Run, device: str = "auto", pictures: bool = True) -> Generator[Progress]:
-    """Train to the end, from the start or the last checkpoint; leaves pictures and a result."""
+    """Train to the end, from the start or the last checkpoint, and write the results."""
     began = time.perf_counter()
     recipe = run.recipe
     data = recipe.data(run.data_folder)
@@ -71,7 +71,6 @@ def execute(run: Run, device: str = "auto", pictures: bool = True) -> Generator[
     for name, text in recipe.texts(predictions).items():
         checkpoint.replace(run.folder / f"{name}.txt", (text + "\n").encode())
     files.write_json(run.folder / RESULT, result)
-    # What a later reader of the run would find in the folder.
     run.__dict__ |= {"model": model, "summary": summary, "result": result}
 
 
@@ -98,7 +97,7 @@ def start_from(configuration: Configuration, model: nn.Module, summary: DataSumm
 def fit(
     configuration: Configuration, model: nn.Module, data: Any, folder: Path | None, device: str
 ) -> Generator[Progress]:
-    """Train the model in place, wrapped as the options ask."""
+    """Train the model in place, as an ensemble or by a teacher where the options say so."""
     recipe, options = configuration.recipe, configuration.options
     if not options.teacher and not isinstance(model, Ensemble):
         return recipe.fit(model, data, folder, device)
@@ -160,6 +159,6 @@ def draw(predictions: Predictions, history: Sequence[Record], folder: Path) -> N
 
 
 def parameters(model: nn.Module) -> int:
-    """Parameters learned by gradients or, where there are none, by a rule of the model's own."""
+    """Number of parameters, or of buffer entries where a model has no parameters."""
     by_gradient = sum(p.numel() for p in model.parameters())
     return by_gradient or sum(t.numel() for t in model.buffers() if t.is_floating_point())

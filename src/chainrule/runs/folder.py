@@ -44,7 +44,7 @@ def claim(folder: Path) -> None:
 
 
 def discard(folder: Path) -> None:
-    """Take back a run that was refused before it learned anything."""
+    """Remove the folder of a run that was refused before training."""
     if (folder / CHECKPOINTS).exists() or (folder / MODEL).exists():
         return
     for name in (CONFIG, DATA, METRICS):
@@ -62,13 +62,13 @@ def next_folder(name: str, root: Path = Path("runs")) -> Path:
 
 
 def epochs_behind(folder: Path) -> int | None:
-    """Whole epochs behind the last checkpoints, one for each network; None where there is none."""
+    """Completed epochs by the last checkpoints of all networks; None without a checkpoint."""
     last = list((folder / CHECKPOINTS).rglob("last.safetensors"))
     return sum(checkpoint.load(path)[1]["epoch"] for path in last) if last else None
 
 
 def versions() -> Json:
-    """What the results depend on."""
+    """Versions that the results depend on."""
     return {
         "chainrule": chainrule.__version__,
         "torch": torch.__version__,
@@ -91,14 +91,14 @@ def write_json(path: Path, value: Mapping[str, Any]) -> None:
 
 
 def to_json(value: object, indent: int | None = 2) -> str:
-    """JSON proper: what is not a finite number becomes null."""
+    """Strict JSON: numbers that are not finite become null."""
     return json.dumps(
         finite(value), indent=indent, ensure_ascii=False, allow_nan=False, default=str
     )
 
 
 def finite(value: Any) -> Any:
-    """The value with null for every number that JSON cannot write."""
+    """The value with None for every number that is not finite."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):

@@ -42,10 +42,7 @@ def generate(
     seed: int = 0,
     top_p: float = 1.0,
 ) -> str:
-    """The prompt and as many tokens after it, by the model of a finished run.
-
-    Without a prompt, a new line, or the first token of a vocabulary that has none.
-    """
+    """The prompt and `length` generated tokens, by the model of a finished run."""
     model, vocabulary = run.model, run.summary.encoder
     if not isinstance(model, LanguageModel) or not isinstance(vocabulary, Vocabulary):
         raise InputError(
@@ -78,7 +75,7 @@ def default_prompt(vocabulary: Vocabulary) -> str:
 
 
 def check_prompt(prompt: str, vocabulary: Vocabulary) -> None:
-    """Something to go on from, of tokens that the model has seen."""
+    """Refuse an empty prompt and unknown characters."""
     found = vocabulary.encode(prompt)
     if not found:
         raise InputError("the prompt is empty; expected at least one token to go on from")

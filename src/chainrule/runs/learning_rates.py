@@ -1,4 +1,4 @@
-"""Learning rates for a recipe: the search on its data and model, and the picture of it."""
+"""The learning-rate finder on a recipe, and its figure."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def search_rates(
     recipe: BaseRecipe, folder: Path | None, lowest: float, highest: float, steps: int
 ) -> RateSearch:
-    """Try the rates on the recipe's fresh model."""
+    """Search on the recipe's data and initial model."""
     data = recipe.data(folder)
     model = initial_model(Configuration(recipe), recipe.summarize(data), data)
     network, task = recipe.network(model, data), recipe.task(data)

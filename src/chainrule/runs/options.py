@@ -1,6 +1,6 @@
-"""What can be wrapped around a recipe: an ensemble, a teacher, the weights of another run.
+"""Options of a run beyond its recipe: an ensemble, a teacher, the weights of another run.
 
-A recipe says which of them it does not support, and why; flags and messages come from that.
+A recipe declares which of them it does not support, and why; flags and messages follow from that.
 """
 
 from collections.abc import Mapping
@@ -21,20 +21,20 @@ CAPABILITIES: Mapping[str, str] = {
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """How a recipe is trained beyond its own settings."""
+    """Ensemble, distillation and transfer."""
 
     members: int = 1
-    """Networks with different random starts, trained at once, that answer by their mean."""
+    """Number of networks of an ensemble, trained at once from different initializations."""
     teacher: str = ""
-    """A finished run whose outputs this network learns along with the labels (distillation)."""
+    """A finished run whose outputs are learned along with the labels (distillation)."""
     temperature: float = 4.0
-    """How much the teacher's probabilities are flattened."""
+    """Temperature of the softmax of teacher and student."""
     teacher_share: float = 0.9
     """Weight of the teacher's outputs against that of the labels."""
     from_run: str = ""
     """A finished run, or a .safetensors file, whose weights this run starts from."""
     freeze: str = ""
-    """Pattern of the parameters that stay as they are, such as layers.0.*."""
+    """Pattern of the parameters that are not trained, such as layers.0.*."""
 
     def __post_init__(self) -> None:
         if self.members < 1:
@@ -57,4 +57,4 @@ OPTION_OF = {
     "from_run": "transfer",
     "freeze": "transfer",
 }
-"""The capability that every option belongs to."""
+"""The capability that each option belongs to."""

@@ -1,4 +1,4 @@
-"""Pictures of a trained classifier or regressor, chosen by the shape of its data."""
+"""Figures of a trained classifier or regressor, chosen by the shape of its data."""
 
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ SALIENT = 6  # images whose saliency is shown
 
 
 def pictures(predictions: Predictions) -> "dict[str, Figure]":
-    """On the test split: what went wrong, and where."""
+    """Figures of the test split."""
     model, data = predictions.model, predictions.data
     x, y = data.test
     output = predictions.outputs("test")
@@ -104,7 +104,7 @@ def normed(model: nn.Module, name: str) -> str:
 
 
 def outputs_of(model: nn.Module, names: list[str], x: Tensor) -> list[np.ndarray]:
-    """What these layers answer to one image, after the ReLU that follows: (channels, h, w) each."""
+    """Outputs of these layers for one image, after a ReLU: (channels, h, w) each."""
     seen: dict[str, np.ndarray] = {}
 
     def watch(name: str, output: Tensor) -> None:

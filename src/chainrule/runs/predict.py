@@ -1,4 +1,4 @@
-"""A finished run applied to what a user has: files, sentences, frames, arrays."""
+"""Predictions of a finished run for files, texts, frames and arrays."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -26,7 +26,7 @@ Json = dict[str, Any]
 
 
 def predict(run: "Run", inputs: Any) -> list[Json]:
-    """One answer per row, image or text: a class and its probability, a number, or a text."""
+    """One answer per row, image or text."""
     require(type(run.recipe), run.name, "predict")
     if isinstance(inputs, str | Path):
         inputs = [inputs]
@@ -42,7 +42,7 @@ def predict(run: "Run", inputs: Any) -> list[Json]:
 
 
 def answers(run: "Run", x: Tensor) -> list[Json]:
-    """What the model's outputs for these inputs mean."""
+    """The decoded outputs for these inputs."""
     output = outputs(run.recipe.network_for(run.model), (x,)).float()
     return run.recipe.decode(output, run.summary)
 
@@ -132,7 +132,7 @@ def as_inputs(run: "Run", inputs: Any) -> Tensor:
 
 
 def overlays(run: "Run", paths: Sequence[Path]) -> "list[Figure]":
-    """Each picture or cloud as it was read, beside the class of every pixel or point."""
+    """Each image or cloud with the class of every pixel or point."""
     from chainrule.plots.points import segmented_cloud
     from chainrule.plots.segmentation import segmentation_overlay
 

@@ -1,4 +1,4 @@
-"""Predictions of a trained model on its splits, computed once and handed to whoever needs them."""
+"""Predictions of a trained model on its splits, computed once."""
 
 from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class Predictions:
-    """What a model answers on the splits of its data; metrics, texts and pictures share it.
+    """The outputs of a model on its splits, shared by metrics, texts and figures.
 
     Args:
         recipe: says how outputs are computed.
@@ -31,7 +31,7 @@ class Predictions:
         self.known: dict[Hashable, Any] = {}
 
     def once(self, key: Hashable, compute: Callable[[], T]) -> T:
-        """A value that is computed when it is first asked for."""
+        """The value of `compute`, which is called once per key."""
         if key not in self.known:
             self.known[key] = compute()
         return self.known[key]

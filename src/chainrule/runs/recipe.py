@@ -1,8 +1,8 @@
-"""What a recipe is: it has data, a model, a task and settings, and says what it supports.
+"""The contract of recipes: data, model, task, settings, and what is not supported.
 
-A recipe trained by gradients says what these are, and inherits how they are put together. One with
-a learning rule of its own also says how it is fitted and what is measured. A recipe is a frozen
-dataclass; its fields and those of its settings are the command-line flags.
+A recipe is a frozen dataclass; its fields and those of its settings are the command-line flags. One
+that is trained by gradients defines data and model; one with its own learning rule also defines
+`fit`.
 """
 
 from abc import ABC, abstractmethod
@@ -39,7 +39,7 @@ EVERYTHING = ("members", "teacher", "transfer", "tune", "lr")
 
 
 def only_gradients(how: str) -> dict[str, str]:
-    """`unsupported` of a recipe that learns in another way."""
+    """`unsupported` of a recipe without gradient steps."""
     return dict.fromkeys(EVERYTHING, f"it {how} and has no gradient steps")
 
 
@@ -50,7 +50,7 @@ def one_label(what: str) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class DataSummary:
-    """What a model and a later prediction must know of the data.
+    """What the model and later predictions need to know about the data.
 
     Args:
         shape: of one example.
@@ -59,7 +59,7 @@ class DataSummary:
         target_std: of real training targets.
         vocab_sizes: of text, one for each language.
         examples: number of examples by split.
-        remarks: what was dropped or changed while reading.
+        remarks: what was dropped or changed when the data were read.
         encoder: turns a user's file into the tensors that the model takes.
     """
 
@@ -74,7 +74,7 @@ class DataSummary:
 
     @property
     def inputs(self) -> int:
-        """Numbers in one example."""
+        """Number of entries of one example."""
         return torch.Size(self.shape).numel()
 
     @property
@@ -84,13 +84,13 @@ class DataSummary:
 
     @property
     def vocab_size(self) -> int:
-        """Of the only language."""
+        """The vocabulary size of a model of one language."""
         return self.vocab_sizes[0]
 
 
 @dataclass(frozen=True)
 class Published:
-    """A result somebody printed, to be compared with ours: `test error`, its value, where."""
+    """A published result: metric with its split (`test error`), value, source."""
 
     metric: str
     value: float
@@ -98,19 +98,19 @@ class Published:
 
 
 class BaseRecipe(ABC):
-    """The contract of every recipe, with what gradient training needs by default."""
+    """The base of every recipe, with defaults for gradient training."""
 
     reference: ClassVar[str] = ""
-    """Where the notes treat it."""
+    """Its section in the notes."""
     published: ClassVar[tuple[Published, ...]] = ()
     unsupported: ClassVar[Mapping[str, str]] = {}
-    """Capabilities and settings that this recipe cannot honor, and why."""
+    """Unsupported capabilities and settings, each with the reason."""
     options: ClassVar[RunOptions] = RunOptions()
-    """The recipe's own defaults for what may be wrapped around it."""
+    """Default options of its runs."""
     data_fields: ClassVar[tuple[str, ...]] = ()
-    """Fields that change the data, which tuning therefore leaves alone."""
+    """Fields that change the data, which cannot be tuned."""
     requires: ClassVar[Mapping[str, str]] = {}
-    """Options that it cannot do without, each with what to do."""
+    """Required options, each with a hint."""
     settings: Settings
 
     @classmethod
@@ -135,7 +135,7 @@ class BaseRecipe(ABC):
 
     @classmethod
     def by_gradients(cls) -> bool:
-        """Whether it is trained by the engine, with settings of its own."""
+        """Whether it has training settings and is trained by the engine."""
         return "settings" in {field.name for field in fields(cls)}  # type: ignore[arg-type]
 
     @property
@@ -144,14 +144,14 @@ class BaseRecipe(ABC):
 
     @abstractmethod
     def data(self, folder: Path | None) -> Any:
-        """The data: splits, or whatever else it learns from."""
+        """The data: splits, or another source such as an environment."""
 
     @abstractmethod
     def model(self, summary: DataSummary) -> nn.Module:
-        """A fresh model for such data; random numbers come from torch's generator."""
+        """A new model for such data, initialized by torch's global generator."""
 
     def summarize(self, data: Any) -> DataSummary:
-        """What the data are."""
+        """A summary of the data."""
         shape = tuple(data.train.x.shape[1:])
         examples = {name: len(getattr(data, name).x) for name in SPLITS}
         rest: dict[str, Any] = {"remarks": data.notes, "encoder": data.encoder}
@@ -162,11 +162,11 @@ class BaseRecipe(ABC):
         return DataSummary(shape, (), y.mean().item(), std, examples=examples, **rest)
 
     def task(self, data: Any) -> Task:
-        """What is minimized and measured; by default what the targets suggest."""
+        """Loss and metrics; by default inferred from the targets."""
         return task_for(data.train.y, len(data.classes))
 
     def augmentation(self) -> Augment | None:
-        """What changes the inputs of a training batch."""
+        """The augmentation of training batches."""
         return None
 
     def source(self, split: Any) -> BatchSource:
@@ -174,15 +174,15 @@ class BaseRecipe(ABC):
         return as_source(tuple(split), self.settings, 1, self.augmentation())
 
     def network(self, model: nn.Module, data: Any) -> nn.Module:
-        """The model as it is trained and measured, such as on the graph of its data."""
+        """The module that is trained and evaluated, such as the model on the graph of the data."""
         return model
 
     def network_for(self, model: nn.Module) -> nn.Module:
-        """The model as it answers a user's inputs."""
+        """The module that predicts for a user's inputs."""
         return model
 
     def decode(self, output: Tensor, summary: DataSummary) -> list[dict[str, Any]]:
-        """What outputs for a user's inputs mean."""
+        """Answers from the outputs for a user's inputs."""
         if not summary.classes:
             return decode_numbers(output, ())
         return (decode_segments if output.ndim > 2 else decode_classes)(output, summary.classes)
@@ -190,14 +190,14 @@ class BaseRecipe(ABC):
     def answer_texts(
         self, model: nn.Module, texts: Sequence[str], summary: DataSummary
     ) -> list[dict[str, Any]]:
-        """Answers to a user's sentences, for models of text; by default a class for each."""
+        """Answers for a user's texts; by default a class for each."""
         encoder: Any = summary.encoder
         x = encoder.encode_texts(texts)
         found = self.decode(outputs(self.network_for(model), (x,)).float(), summary)
         return [{"input": text} | answer for text, answer in zip(texts, found, strict=True)]
 
     def initialize(self, model: nn.Module, data: Any) -> None:  # noqa: B027 (most have nothing to add)
-        """Change initial weights by what the data say, before the first step."""
+        """Change the initial weights by the data, before transfer and training."""
 
     def fit(self, model: Any, data: Any, folder: Path | None, device: str) -> Generator[Progress]:
         """Train the model in place, yielding progress."""
@@ -227,7 +227,7 @@ class BaseRecipe(ABC):
         return measured(predictions.outputs(split), arrays[task.inputs :], task)
 
     def breakdown(self, predictions: Predictions) -> dict[str, Metrics]:
-        """Metrics of parts of the model or of the data, by name."""
+        """Metrics of parts of the model or of the test data, by name."""
         return {}
 
     def baselines(self, data: Any) -> dict[str, Metrics]:
@@ -235,19 +235,19 @@ class BaseRecipe(ABC):
         return {}
 
     def figures(self, predictions: Predictions) -> "dict[str, Figure]":
-        """Pictures of the result, by file name."""
+        """Figures of the result, by file name."""
         from chainrule.runs.pictures import pictures  # drawing is slow to import
 
         return pictures(predictions)
 
     def texts(self, predictions: Predictions) -> dict[str, str]:
-        """What the model writes, by file name."""
+        """Texts of the result, by file name."""
         return {}
 
     def curves(self, history: Sequence[Record]) -> "Figure":
-        """Learning curves; accuracy is 1 - error, so one of them is enough.
+        """Learning curves, without the accuracy, which is 1 - error.
 
-        The ring is on the last epoch, unless patience chose the best.
+        The marked epoch is the last one, or with early stopping the best.
         """
         from chainrule.plots.curves import learning_curves
 
@@ -258,7 +258,7 @@ class BaseRecipe(ABC):
 
 
 def one_step(metrics: Mapping[str, float], why: str) -> Progress:
-    """The report of a learning rule that is done at once."""
+    """The progress report of a learning rule of a single step."""
     record: Record = {"epoch": 1}
     record |= {f"train_{name}": value for name, value in metrics.items()}
     return Progress(1, 1, 1, 1, metrics.get("loss", 0.0), record, why)

@@ -1,6 +1,6 @@
 """Recorded results: benchmarks/results/RECIPE.json, and the table of results made from them.
 
-A file is a list of runs, each with its command, date, settings and figures. A run with the same
+A file is a list of runs, each with its command, date, settings and metrics. A run with the same
 settings replaces the older one, and all runs of a file differ in nothing but the seed, so a mean is
 always over seeds: recording other settings starts the file anew.
 """

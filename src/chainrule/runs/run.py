@@ -1,4 +1,4 @@
-"""A run: a recipe in its folder, its model, and what it learned.
+"""A run folder: recipe, model, results, and predictions.
 
 run = train("digits-mlp", epochs=5)          the folder is made, the recipe trained
 run = Run.load("runs/digits-mlp-1")          a folder from before
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
 
 class Run:
-    """A recipe in its folder.
+    """A run folder: a recipe with its settings, trained or to be trained.
 
     Args:
         folder: of the run.
         name: of the recipe, or the path of a recipe file.
         configuration: the recipe with its settings and options.
-        data_folder: where its data sets lie, if it was told.
+        data_folder: the folder of the data sets, where one was given.
         device: cpu, cuda, mps or auto.
     """
 
@@ -132,7 +132,7 @@ class Run:
 
     @cached_property
     def summary(self) -> DataSummary:
-        """What its data are, as it found them."""
+        """The summary of its data."""
         state = read_json(self.folder / DATA)
         encoder = encoder_from_json(state["encoder"]) if state["encoder"] else None
         return DataSummary(
@@ -167,7 +167,7 @@ class Run:
 
     @cached_property
     def result(self) -> Json:
-        """Every final metric, with settings and versions."""
+        """The content of result.json: final metrics, settings, versions."""
         return read_json(self.folder / RESULT)
 
     @property
@@ -179,7 +179,7 @@ class Run:
         return History(records, self.result["stopped"] if self.finished else "")
 
     def data(self, folder: Path | None = None) -> Any:
-        """Its data, which must be as they were when it began."""
+        """Its data, refused if they have changed since the run began."""
         recipe = self.recipe
         own = {field.name for field in fields(recipe)}  # type: ignore[arg-type]
         if self.finished and getattr(recipe, "from_run", None) and "from_run" in own:
@@ -222,14 +222,14 @@ class Run:
 
 
 def recipe_entry(reference: str) -> Entry:
-    """A recipe of ours by name, or a user's file."""
+    """A recipe by name, or from a user's file."""
     if reference.endswith(".py"):
         return entry_from_file("recipes", Path(reference))
     return find("recipes", reference)
 
 
 def check_required(name: str, configuration: Configuration) -> None:
-    """What a recipe cannot do without."""
+    """Refuse a configuration without a required option."""
     for option, hint in configuration.recipe.requires.items():
         if not getattr(configuration.options, option):
             raise InputError(f"{name} needs `{option}`: {hint}")
@@ -270,14 +270,14 @@ def measure(predictions: Predictions) -> Metrics:
 
 
 def describe(summary: DataSummary) -> Json:
-    """What a later prediction must know, as JSON."""
+    """The summary as JSON."""
     plain = {f.name: getattr(summary, f.name) for f in fields(summary)}
     del plain["remarks"]
     return plain | {"encoder": summary.encoder.to_json() if summary.encoder else None}
 
 
 def check_same_data(folder: Path, description: Json) -> None:
-    """The data must be what they were when the run began."""
+    """Refuse data that have changed since the run began."""
     path = folder / DATA
     if not path.is_file():
         return

@@ -1,20 +1,20 @@
-"""BERT learns a language from plain text: hidden words, and which sentences follow each other.
+"""BERT pre-trained on plain text: masked words and next-sentence prediction.
 
     chainrule train bert-pretrain --out runs/bert
     chainrule predict runs/bert "the [MASK] ran"
 
-A small BERT on the film reviews of IMDB, the web pages of EWT and the articles of SQuAD, training
-parts only; or on text files of yours: --text my.txt. What it has learned is then fine-tuned by
-`imdb-bert`, `ewt-bert` and `squad-bert`. 15 % of the words are hidden, others in every epoch. Most
-pairs are short, as in the paper, where nine steps in ten see 128 tokens of 512. Three things are
-added to it, for a network that has half an hour instead of days. The heads of the first block begin
-with the words before and behind, which they need thousands of steps to find. Hidden
-words teach grammar, but hardly the tone of a text, and [CLS] gathers nothing: so a quarter of every
-word's vector comes from the documents it appears in (`latent_semantics`) and gets no gradient, and
-[CLS] is asked which words the text holds (`bag_of_words`), with twice the weight of the other
-tasks. --latent 0 and --gist 0 leave those two out.
-Devlin, Chang, Lee and Toutanova (2019); Liu et al. (2019) for hiding anew; Ma et al.
-(2024) for the gist. Notes: J 6.5.
+A small BERT on the reviews of IMDB, the web pages of EWT and the articles of SQuAD, training parts
+only, or on your own text files: --text my.txt. `imdb-bert`, `ewt-bert` and `squad-bert` fine-tune
+it. 15 % of the words are masked, different ones in every epoch. Most pairs are short, as in the
+paper, where nine steps in ten use 128 of 512 tokens.
+
+Three additions to the paper make half an hour of training worthwhile. The heads of the first block
+start by attending to the neighboring words, which would take thousands of steps to learn. A quarter
+of every embedding is fixed by the documents that the word appears in (`latent_semantics`). And
+[CLS], which masked words teach little, predicts the words of the text (`bag_of_words`), with twice
+the weight of the other tasks. --latent 0 and --gist 0 switch the last two off.
+Devlin, Chang, Lee and Toutanova (2019); Liu et al. (2019) for dynamic masking; Ma et al. (2024) for
+the bag of words. Notes: J 6.5.
 """
 
 import math
@@ -92,17 +92,17 @@ class Recipe(BertSizes, BaseRecipe):
     )
 
     text: tuple[str, ...] = ("imdb", "ewt", "squad")
-    """Data sets, or text files of yours with an empty line between two documents."""
+    """Data sets, or your own text files with an empty line between two documents."""
     vocab_size: int = 8000
-    """Size of the vocabulary, which is learned from the texts."""
+    """Size of the vocabulary learned from the texts."""
     short: int = 48
-    """Tokens of most training pairs: among few words attention finds its neighbors sooner."""
+    """Length of most training pairs in tokens; short texts teach attention sooner."""
     latent: float = 0.25
-    """Share of a word's vector that latent semantic analysis of the documents gives; 0: none."""
+    """Share of each embedding that is fixed by latent semantic analysis; 0: none."""
     gist: float = 2.0
-    """Weight of the third task, [CLS] names the words of the text; 0 leaves the paper's two."""
+    """Weight of the bag-of-words task at [CLS]; 0: the paper's two tasks alone."""
     dropout: float = 0.0
-    """Share of the units dropped in each step; so few epochs are too short to learn by heart."""
+    """Dropout rate of the network; so few epochs hardly overfit."""
     settings: Settings = Settings(
         epochs=2,
         batch_size=32,

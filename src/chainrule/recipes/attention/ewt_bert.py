@@ -1,11 +1,12 @@
-"""Parts of speech by BERT: a tag for every word, from the vector of its first piece.
+"""Part-of-speech tagging by BERT.
 
     chainrule train bert-pretrain --out runs/bert
     chainrule train ewt-bert --from runs/bert --out runs/tags
     chainrule predict runs/tags "They refuse to permit us to obtain the refuse permit."
 
-The 17 universal tags of UD English EWT. A sentence too long for the network is read in parts, so
-that every word is tagged. With --from, the same network from random weights is trained beside.
+The 17 universal tags of UD English EWT, each predicted from the first piece of its word. Sentences
+longer than the network's input are split, so that every word is tagged. With --from, the same
+network is also trained from random weights, for comparison.
 Devlin, Chang, Lee and Toutanova (2019). Notes: J 6.5 (part-of-speech tagging).
 """
 

@@ -1,9 +1,9 @@
-"""Your own text: a GPT learns to write like it, character by character.
+"""A character-level GPT on your own text.
 
     chainrule train gpt --text my.txt
     chainrule generate runs/gpt-1 --prompt "Once upon" --temperature 0.8 --top-p 0.9
 
-A twentieth of the text decides when to stop, so that a short one is not learned by heart.
+A twentieth of the text is held out for early stopping, so that a short text is not memorized.
 Radford et al. (2018). Notes: J 6.4, L "Transformer Impact".
 """
 

@@ -1,12 +1,12 @@
-"""Film reviews by BERT, from few labels.
+"""IMDB reviews by BERT, fine-tuned on few labels.
 
     chainrule train bert-pretrain --out runs/bert
     chainrule train imdb-bert --from runs/bert
 
-A review is read in up to eight windows of 128 tokens, a longer one without its middle. By default
-1,000 reviews are labeled, as few more for validation; the test is all 25,000. With --from, the
-same network from random weights is trained beside: 85.7 % of the test are right after pre-training,
-80.5 % without.
+A review is read in up to eight windows of 128 tokens; the middle of a longer one is left out. By
+default 1,000 reviews are labeled for training and as many for validation; the test set is all
+25,000. With --from, the same network is also trained from random weights: 85.7 % test accuracy with
+pre-training, 80.5 % without.
 Devlin, Chang, Lee and Toutanova (2019). Notes: J 6.5 (sentiment classification).
 """
 
@@ -45,9 +45,9 @@ class Recipe(FineTuningRecipe):
     )
 
     labeled: int = 1000
-    """Training reviews whose labels are known."""
+    """Number of labeled training reviews."""
     windows: int = 8
-    """Windows of `length` tokens in which a review is read, at most."""
+    """Largest number of windows of `max_length` tokens per review."""
     settings: Settings = replace(
         FineTuningRecipe.settings, learning_rate=1e-4, epochs=12, patience=6, monitor="accuracy"
     )

@@ -1,8 +1,8 @@
-"""MNIST by a vision transformer: 49 patches of a moving digit.
+"""MNIST by a vision transformer on 49 patches, with affine augmentation.
 
-No weight knows which patches are neighbors; the positions are learned. Digits are turned, scaled
-and shifted a little in every step, as for `mnist-cnn`. The run folder shows where the network
-looks. Dosovitskiy et al. (2021), An image is worth 16×16 words. Notes: J 6.6.
+The network does not know which patches are neighbors; it learns the positions. The digits are
+rotated, scaled and translated at random, as for `mnist-cnn`. The run folder shows the attention.
+Dosovitskiy et al. (2021), An image is worth 16×16 words. Notes: J 6.6.
 """
 
 from dataclasses import dataclass, replace
@@ -23,11 +23,11 @@ class Recipe(ViTRecipe):
     reference: ClassVar[str] = "J 6.6"
 
     degrees: float = 10.0
-    """Largest turn."""
+    """Largest rotation in degrees."""
     scaling: float = 0.1
-    """Largest change of size."""
+    """Largest relative change of scale."""
     shift: float = 0.07
-    """Largest shift, as a share of the frame."""
+    """Largest translation, as a fraction of the image size."""
     settings: Settings = replace(ViTRecipe.settings, epochs=15, learning_rate=2e-3)
 
     def data(self, folder: Path | None) -> Splits:

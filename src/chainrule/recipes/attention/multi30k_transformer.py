@@ -1,8 +1,8 @@
-"""German to English by a transformer: attention alone reads, and attention alone writes.
+"""German to English by a transformer.
 
-Three layers each way, half as wide as the paper's base model, trained with its label smoothing and
-a warm-up; norms stand before the sublayers. The run folder holds what each word of some test
-sentences looked at. To be compared with `multi30k-bahdanau` and `multi30k-gru`.
+Three layers each in encoder and decoder, half as wide as the paper's base model, with its label
+smoothing and warm-up; the layer normalization is applied before the sublayers. The run folder shows
+the attention for some test sentences. Compare `multi30k-bahdanau` and `multi30k-gru`.
 Vaswani et al. (2017), Attention is all you need. Notes: J 6.4, L "Complete Transformer
 Architecture".
 """
@@ -37,17 +37,17 @@ class Recipe(TranslationRecipe):
     )
 
     hidden_size: int = 256
-    """Numbers that stand for a word in every layer."""
+    """Size of a word's hidden vector."""
     num_layers: int = 3
-    """Layers of the encoder, and of the decoder."""
+    """Number of layers of the encoder and of the decoder."""
     num_heads: int = 8
-    """Heads of each attention."""
+    """Attention heads of each layer."""
     feedforward_size: int = 512
-    """Units of the small network in each layer."""
+    """Hidden units of the feed-forward sublayers."""
     dropout: float = 0.2
-    """Share of the embeddings and of every sublayer's outputs dropped in each step."""
+    """Dropout rate of the embeddings and of every sublayer's outputs."""
     norm: str = "pre"
-    """Where the norms stand: pre, before each sublayer, or post, behind each sum."""
+    """Layer normalization: pre, before each sublayer, or post, after each residual sum."""
     label_smoothing: float = 0.1
     settings: Settings = replace(
         TranslationRecipe.settings, epochs=13, learning_rate=1e-3, schedule="warm-up-cosine"

@@ -1,9 +1,9 @@
-"""A small GPT writes Shakespeare, in the sizes that nanoGPT publishes for a CPU.
+"""A small character-level GPT on Shakespeare, in nanoGPT's configuration for a CPU.
 
-Four blocks of four heads, 128 wide, that look back on 64 characters; 2,000 steps on twelve random
-passages each. The published 1.88 is the loss of the last tenth of the text, here `last_tenth`. Two
-things differ: maps have biases, as in GPT-2, and the rate is four times as large and goes down to
-nothing in the end. The published rate is --learning-rate 1e-3 --final-rate 0.1.
+Four blocks of four heads, 128 wide, with a context of 64 characters; 2,000 steps on twelve random
+windows each. The published 1.88 is the loss on the last tenth of the text, here `last_tenth`. Two
+things differ: linear layers have biases, as in GPT-2, and the learning rate is four times as large
+and decays to zero. The published schedule is --learning-rate 1e-3 --final-rate 0.1.
 Radford et al. (2018); Karpathy (2022), nanoGPT. Notes: J 6.4, L "Transformer Impact".
 """
 

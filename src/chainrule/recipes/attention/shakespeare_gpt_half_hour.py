@@ -1,7 +1,7 @@
-"""A larger GPT writes Shakespeare: what less than half an hour on one core can do.
+"""A larger character-level GPT on Shakespeare: less than half an hour on one core.
 
-The network of `shakespeare-gpt` with twice its context, half as wide again, with dropout against
-learning a text of a million characters by heart.
+`shakespeare-gpt` with twice the context and 1.5 times the width, and dropout against overfitting a
+text of a million characters.
 Radford et al. (2018); Karpathy (2022), nanoGPT. Notes: J 6.4, L "Transformer Impact".
 """
 

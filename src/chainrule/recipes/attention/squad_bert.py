@@ -1,12 +1,12 @@
-"""Questions answered by BERT: where in a passage the answer begins and ends.
+"""Extractive question answering by BERT: the span of a passage that holds the answer.
 
     chainrule train bert-pretrain --out runs/bert
     chainrule train squad-bert --from runs/bert --out runs/answers
     chainrule predict runs/answers "Who wrote it? | The play was written by a man from Kent."
 
-A long passage is read in windows that overlap by 32 tokens. In training, the answer of a window
-that does not hold it is [CLS]; the answer to a question is the best legal span of all its windows.
-Beside it stand the commonest place of an answer and, with --from, the network from random weights.
+A long passage is read in windows that overlap by 32 tokens. In training, a window without the
+answer has [CLS] as its target; the prediction is the best legal span of all windows. The baselines
+are the most frequent position of an answer and, with --from, the network from random weights.
 Devlin, Chang, Lee and Toutanova (2019), section 4.2; SQuAD 1.1. Notes: J 6.5 (question answering).
 """
 
@@ -68,7 +68,7 @@ class Recipe(FineTuningRecipe):
     unsupported: ClassVar[Mapping[str, str]] = SEVERAL_LABELS
 
     longest: int = 20
-    """Tokens of an answer, at most."""
+    """Longest answer, in tokens."""
     settings: Settings = replace(FineTuningRecipe.settings, epochs=2, batch_size=32)
 
     def __post_init__(self) -> None:

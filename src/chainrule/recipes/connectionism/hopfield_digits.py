@@ -1,8 +1,7 @@
-"""A Hopfield network remembers handwritten digits and restores them from spoilt copies.
+"""A Hopfield network stores handwritten digits and restores them from noisy copies.
 
-Each stored digit is shown again with some of its pixels flipped; recall runs downhill in the energy
-until nothing moves. The denser memories of the chapter run beside it on the same cues.
-Notes: J 1.4.
+Each stored digit is presented with some of its pixels flipped; recall lowers the energy until no
+unit changes. The denser memories of the chapter recall the same cues. Notes: J 1.4.
 """
 
 from collections.abc import Callable, Generator, Mapping
@@ -45,13 +44,13 @@ class Recipe(BaseRecipe):
     }
 
     seed: int = 0
-    """Draws the flipped pixels."""
+    """Determines the flipped pixels."""
     digits: tuple[int, ...] = (3, 4, 6)
-    """Which digits to store; a few at most, for they look alike to Hebb's rule."""
+    """Digits to store; only a few, as they are too similar for Hebb's rule."""
     flipped: float = 0.1
     """Share of pixels flipped in each cue."""
     cues: int = 50
-    """Spoilt copies of every stored digit."""
+    """Noisy copies of each stored digit."""
 
     def data(self, folder: Path | None) -> Splits:
         return cued(prototypes(self.digits), self.digits, self.flipped, self.cues, self.seed)

@@ -1,6 +1,6 @@
-"""The perceptron on data with a margin: it stops by itself, within Novikoff's bound.
+"""The perceptron on separable data: it converges within Novikoff's bound.
 
-Also tells data that cannot be separated from data that need patience. Notes: J 1.2.
+It also distinguishes data that are not separable from data that need more passes. Notes: J 1.2.
 """
 
 from collections.abc import Generator, Mapping
@@ -39,13 +39,13 @@ class Recipe(BaseRecipe):
     unsupported: ClassVar[Mapping[str, str]] = only_gradients("learns by the perceptron rule")
 
     seed: int = 0
-    """Draws the validation split."""
+    """Determines the validation split."""
     margin: float = 0.1
-    """Distance γ of the nearest point from the hidden line."""
+    """Distance γ of the nearest point from the separating line."""
     num_examples: int = 500
-    """Points in all."""
+    """Number of points."""
     passes: int = 1000
-    """Upper limit of passes over the data."""
+    """Largest number of passes over the data."""
 
     def data(self, folder: Path | None) -> Splits:
         return blobs.load(folder, self.seed, num_samples=self.num_examples, margin=self.margin)

@@ -1,7 +1,7 @@
-"""CIFAR-10 by four convolutional layers, batch-normalized, on shifted and mirrored images.
+"""CIFAR-10 by four convolutional layers with batch normalization, random crops and flips.
 
-The notes report about 75 % for four layers; batch normalization, augmentation and the one-cycle
-schedule add what is above. `cifar10-resnet20` goes on from here. Notes: A 2.2.3, J 4.2, L appendix.
+The notes report about 75 % accuracy for four layers; batch normalization, augmentation and the
+one-cycle schedule add the rest. See also `cifar10-resnet20`. Notes: A 2.2.3, J 4.2, L appendix.
 """
 
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class Recipe(BaseRecipe):
     published: ClassVar[tuple[Published, ...]] = (Published("test error", 0.25, "A 2.2.3, about"),)
 
     filters: tuple[int, ...] = (32, 64, 128, 256)
-    """Kernels of each layer."""
+    """Number of filters of each layer."""
     padding: int = 4
     """Largest shift in pixels."""
     settings: Settings = Settings(

@@ -1,8 +1,8 @@
 """CIFAR-10 by the plain twin of `cifar10-resnet20`: the same layers without shortcuts.
 
-Data, layers, parameters and settings are those of the residual network, so that what differs is due
-to the shortcuts. At 20 layers that is little; with `--depth 56` the plain network fits even its
-training data worse. He et al. (2016), Deep Residual Learning, figure 6. Notes: A 2.2, J 2.3.
+Data, layers, parameters and settings are those of the residual network, so any difference is due to
+the shortcuts. At 20 layers it is small; with `--depth 56` the plain network fits even its training
+data worse. He et al. (2016), Deep Residual Learning, figure 6. Notes: A 2.2, J 2.3.
 """
 
 from dataclasses import dataclass

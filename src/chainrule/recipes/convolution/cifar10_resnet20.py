@@ -1,7 +1,7 @@
 """CIFAR-10 by a residual network of 20 layers, in 20 epochs instead of the paper's 160.
 
-The one-cycle schedule makes up for most of the missing epochs; images are shifted and mirrored at
-random in every step, and only kernels decay. Its twin without shortcuts is `cifar10-plain20`.
+The one-cycle schedule makes up for most of the missing epochs. Images are cropped and flipped at
+random, and only kernels decay. `cifar10-plain20` is the same network without shortcuts.
 He et al. (2016), Deep Residual Learning; Smith and Topin (2018), Super-Convergence.
 Notes: J 2.3, A 2.2.
 """
@@ -31,7 +31,7 @@ class Recipe(BaseRecipe):
     )
 
     depth: int = 20
-    """Layers with weights: 6n + 2."""
+    """Number of layers with weights, 6n + 2."""
     padding: int = 4
     """Largest shift in pixels."""
     settings: Settings = Settings(

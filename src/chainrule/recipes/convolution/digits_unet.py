@@ -1,7 +1,7 @@
-"""Digits cut out of textured ground by a U-Net, pixel by pixel.
+"""Digits segmented from textured backgrounds by a U-Net.
 
-Every pixel of a scene is ground or ink. Ink is brighter than its ground in half of the scenes and
-darker in the others, and the ground often has the same gray, so that the network must see strokes.
+Every pixel of a scene is ground or ink. Ink is brighter than the ground in half of the scenes and
+darker in the others, and the ground often has the same gray, so the network must recognize strokes.
 Ronneberger, Fischer and Brox (2015), U-Net. Notes: A 3.1 (a heading).
 """
 

@@ -1,7 +1,7 @@
-"""MNIST by LeNet-5: 99 % right after five epochs.
+"""MNIST by LeNet-5: 99 % accuracy after five epochs.
 
-Ten times fewer mistakes than softmax regression, with 61,706 parameters. LeCun et al. (1998),
-Gradient-based learning applied to document recognition, prints 0.95 % test error without and 0.8 %
+A tenth of the test error of softmax regression, with 61,706 parameters. LeCun et al. (1998),
+Gradient-based learning applied to document recognition, reports 0.95 % test error without and 0.8 %
 with distorted digits. Notes: J 4.2, A 2.1, L appendix.
 """
 

@@ -1,1 +1,1 @@
-"""What recipes of one family share: one small base per family."""
+"""Base classes and helpers that recipes of one family share."""

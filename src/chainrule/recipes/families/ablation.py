@@ -1,7 +1,7 @@
-"""What a variant of the spam network is worth: cross-validated and on the test split.
+"""Ablation of the spam network: cross-validated and test error of its variants.
 
-Every fold keeps some of its rows aside for early stopping, as the recipe's own validation split
-does; they are used by the variants that stop early and left alone by the others.
+Some rows of every fold are held out for early stopping, as in the recipe's own validation split;
+variants without early stopping leave them unused.
 """
 
 import math
@@ -82,7 +82,7 @@ def worth(variant: "Recipe", data: Splits) -> Metrics:
 
 
 def cross_validated(variants: "Sequence[Recipe]", data: Splits) -> list[list[float]]:
-    """For every variant its error on each fold; all folds, members and variants in one program."""
+    """The error of each variant on each fold; all networks are trained in one batch."""
     first, pool = variants[0], without_test(variants[0], data)
     x, y = pool.data.train
     folds = k_folds(len(x), first.table_folds, first.seed)
@@ -121,7 +121,7 @@ def tested(variant: "Recipe", data: Splits) -> list[float]:
 
 
 def member(variant: "Recipe", number: int) -> "Recipe":
-    """One network with a start of its own."""
+    """One network of the ensemble, with its own seed."""
     return variant.changed(seed=variant.seed + number, members=1)
 
 

@@ -1,4 +1,4 @@
-"""What pre-training and fine-tuning of BERT share: sizes, trimmed padding, attention pictures."""
+"""Shared by BERT's pre-training and fine-tuning: sizes, trimmed padding, attention figures."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,16 +23,16 @@ AT_ONCE = 128  # texts measured together
 
 @dataclass(frozen=True, kw_only=True)
 class BertSizes:
-    """Those of a small BERT; fine-tuning takes the weights of one of the same sizes."""
+    """Sizes of a small BERT; fine-tuning needs a pre-trained network of the same sizes."""
 
     max_length: int = 128
-    """Tokens of a text that are read at once."""
+    """Longest input, in tokens."""
     hidden_size: int = 192
-    """Entries of a token's vector."""
+    """Size of a token's hidden vector."""
     num_layers: int = 3
-    """Blocks of attention and feed-forward network."""
+    """Number of transformer blocks."""
     num_heads: int = 6
-    """Heads of attention in each block."""
+    """Attention heads of each block."""
 
     def check_sizes(self) -> None:
         if self.max_length < 8:
@@ -50,10 +50,10 @@ class BertSizes:
 
 
 class TrimmedPadding(nn.Module):
-    """A model without the padding that no text of a batch needs; the outputs are the same.
+    """A model that drops columns of a batch that are only padding; the outputs are the same.
 
-    In evaluation, texts of similar length go together, few at a time. A model with an output for
-    every token has `fill` as its output for padding.
+    In evaluation, texts of similar length are batched together. Where a model has an output for
+    every token, the output at padding is `fill`.
     """
 
     def __init__(self, model: nn.Module, fill: float = 0.0):
@@ -84,7 +84,7 @@ def trimmed(tokens: Int[Tensor, "n length"]) -> Int[Tensor, "n shorter"]:
 
 
 def segments(tokens: Int[Tensor, "n length"], sep: int) -> Int[Tensor, "n length"]:
-    """1 behind the first [SEP] of a pair, 0 before it and in padding."""
+    """1 after the first [SEP] of a pair, 0 before it and in padding."""
     ends = tokens == sep
     second = (ends.cumsum(1) - ends.long()).clamp(max=1)
     return second.masked_fill(tokens == PADDING, 0)

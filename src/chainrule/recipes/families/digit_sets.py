@@ -1,4 +1,4 @@
-"""Shared by the recipes on sets of digits: the network behind the table of images."""
+"""Shared by the recipes on sets of digits, whose examples are indices into a table of images."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -26,17 +26,17 @@ MEASURED = 500  # sets of each size
 
 @dataclass(frozen=True, kw_only=True)
 class DigitSetRecipe(BaseRecipe):
-    """A network of sets of digit images that is trained on places in MNIST's table."""
+    """A network on sets of MNIST images, given by their indices."""
 
     unsupported: ClassVar[Mapping[str, str]] = dict.fromkeys(
         ("members", "teacher", "class_weights", "label_smoothing"), "a set has a number, no label"
-    ) | {"predict": "its inputs are places in MNIST's table of images"}
+    ) | {"predict": "its inputs are indices into MNIST"}
     target: ClassVar[str] = "sum"
 
     filters: tuple[int, ...] = (8, 16)
-    """Kernels of the convolution of each stage that sees a digit."""
+    """Number of filters of each convolutional stage."""
     features: int = 32
-    """Kinds between which a digit is shared out before the set is pooled."""
+    """Size of a digit's feature vector, which is pooled over the set."""
     settings: Settings = Settings(
         batch_size=64,
         optimizer="adamw",
@@ -49,15 +49,15 @@ class DigitSetRecipe(BaseRecipe):
         return digit_sets.load(folder, self.seed, target=self.target)
 
     def digit_network(self) -> nn.Module:
-        """φ: one image to shares of kinds that the network makes up, as no digit is ever named.
+        """φ: an image to probabilities of learned categories, as no digit is ever labeled.
 
-        Shares make a digit one thing or another, where bare numbers would settle in between.
+        The softmax keeps the categories apart, where real-valued features would blend them.
         """
         shares = CNN((1, 28, 28), self.filters, self.features, hidden=(128,), norm="batch")
         return nn.Sequential(shares, nn.Softmax(1))
 
     def task(self, data: Splits) -> Task:
-        """The squared loss; the mean absolute error is what is asked for."""
+        """Squared loss; the main metric is the mean absolute error."""
         return replace(REGRESSION, metrics=(MAE, RMSE, R2))
 
     def network(self, model: nn.Module, data: Splits) -> nn.Module:

@@ -1,4 +1,4 @@
-"""What the recipes of deep Q-learning share: an arena to learn in, figures and pictures."""
+"""Shared by the recipes of deep Q-learning: environments, metrics and figures."""
 
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ ROLL_OUT = 3  # mixed into the seed of the episode that is drawn
 
 @dataclass(frozen=True)
 class Arena:
-    """How to make copies of an environment, what they show, what one can do in them."""
+    """A constructor of environments, the size of their observations, the names of their actions."""
 
     make: Make
     observations: int
@@ -43,7 +43,7 @@ class Arena:
 
 @dataclass(frozen=True)
 class Episode:
-    """One episode of one copy: how it began, all it showed, what was done and earned."""
+    """One episode: its initial state, observations, actions and return."""
 
     start: dict[str, Tensor]
     observations: Tensor
@@ -53,7 +53,7 @@ class Episode:
 
 @dataclass(frozen=True, kw_only=True)
 class DQNRecipe(DQNSettings, BaseRecipe):
-    """Agents with a network each; a recipe says in which arena they learn."""
+    """Agents with a network each, in an environment that the recipe chooses."""
 
     unsupported: ClassVar[Mapping[str, str]] = dict.fromkeys(
         (*EVERYTHING, "predict"), "its agents learn by trial in an environment, not from a data set"
@@ -68,7 +68,7 @@ class DQNRecipe(DQNSettings, BaseRecipe):
         return DataSummary((data.observations,), data.actions, examples=examples)
 
     def agent(self, summary: DataSummary) -> nn.Module:
-        """One agent's values; recipes with another network say so here."""
+        """The network of one agent."""
         return MLP(summary.inputs, self.hidden, summary.outputs)
 
     def model(self, summary: DataSummary) -> nn.ModuleList:
@@ -91,14 +91,14 @@ class DQNRecipe(DQNSettings, BaseRecipe):
         }
 
     def test_returns(self, predictions: Predictions) -> Tensor:
-        """(agents, episodes) of the test, played once."""
+        """(agents, episodes): returns of the test episodes, played once."""
         model, data = predictions.model, predictions.data
         assert isinstance(model, nn.ModuleList)
         policy = greedy_policy(list(model))
         return predictions.once("returns", lambda: self.returns(policy, data, TEST))
 
     def returns(self, policy: Policy, data: Arena, split: int) -> Tensor:
-        """(agents, episodes) of a split, whose episodes are its own."""
+        """(agents, episodes): returns of the episodes of a split."""
         episodes = self.test_episodes if split == TEST else self.episodes
         return play(policy, data.make, self.agents, episodes, mix(self.seed, -1 - split))
 
@@ -126,7 +126,7 @@ class DQNRecipe(DQNSettings, BaseRecipe):
         return return_curve(history, "return")
 
     def episode(self, predictions: Predictions) -> Episode:
-        """A greedy episode of the first agent, from the start that is drawn."""
+        """A greedy episode of the first agent."""
         model, make = predictions.model, predictions.data.make
         assert isinstance(model, nn.ModuleList)
         return roll_out(model[0], make, mix(self.seed, -1 - ROLL_OUT))
@@ -139,7 +139,7 @@ def return_metrics(returns: Tensor) -> dict[str, float]:
 
 @torch.no_grad()
 def roll_out(network: nn.Module, make: Make, seed: int) -> Episode:
-    """One greedy episode, sight by sight."""
+    """One greedy episode with all its observations."""
     generator = torch.Generator().manual_seed(seed)
     worlds, policy = make(1, generator), greedy_policy([network])
     start, seen = worlds.state(), [worlds.observation[0]]

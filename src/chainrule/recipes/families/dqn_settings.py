@@ -14,50 +14,50 @@ METHODS: dict[str, type[DQN]] = {"dqn": DQN, "double-dqn": DoubleDQN}
 
 @dataclass(frozen=True, kw_only=True)
 class DQNSettings:
-    """How to act, remember and learn."""
+    """Settings of acting, of the replay buffer and of the updates."""
 
     seed: int = 0
-    """From it follow the initial weights, every episode and every random action."""
+    """Determines the initial weights, every episode and every random action."""
     agents: int = 1
-    """Networks that learn at once, each by itself; several of them show the spread."""
+    """Number of independent agents, trained at once."""
     method: str = "double-dqn"
     """dqn or double-dqn."""
     hidden: tuple[int, ...] = (128, 128)
     """Widths of the hidden layers."""
     epochs: int = 50
-    """Parts of the training; after each of them the agents are tried without exploring."""
+    """Number of epochs; the greedy policies are evaluated after each."""
     epoch_steps: int = 1000
-    """Steps of an agent in one epoch, all its copies of the environment together."""
+    """Environment steps of an agent per epoch, summed over its copies."""
     copies: int = 16
-    """Copies of the environment in which an agent acts at once."""
+    """Environments that an agent acts in at once."""
     updates: int = 4
-    """Updates after every step of all copies."""
+    """Updates after each step of all copies."""
     batch_size: int = 128
-    """Remembered steps per update."""
+    """Transitions per update."""
     learning_rate: float = 2e-3
     """Step size η of Adam, the peak of the schedule."""
     schedule: str = "cosine"
     """constant, step, exponential, cosine, warm-up, warm-up-cosine, inverse-sqrt or one-cycle."""
     discount: float = 0.99
-    """γ, what a reward is worth one step later."""
+    """Discount factor γ."""
     memory: int = 50_000
-    """Steps that an agent remembers."""
+    """Size of the replay buffer, in transitions."""
     warm_up: int = 1000
-    """Steps of an agent before its first update."""
+    """Environment steps before the first update."""
     follow_every: int = 20
-    """Updates after which the older network becomes a copy of the newer one."""
+    """Updates between two copies of the network into the target network."""
     exploration: float = 0.15
-    """Share of the training over which the share of random actions falls from 1 to epsilon."""
+    """Share of the training over which ε falls from 1 to `epsilon`."""
     epsilon: float = 0.05
-    """Share ε of random actions after that."""
+    """Final probability ε of a random action."""
     patience: int = 0
-    """Stop after this many epochs in which no agent did better than ever before; 0: never."""
+    """Stop after this many epochs without a better agent; 0: never."""
     episodes: int = 50
-    """Greedy episodes after every epoch; each agent ends with the weights that did best in them."""
+    """Validation episodes after each epoch; each agent keeps its best weights."""
     test_episodes: int = 100
-    """Greedy episodes, others, that the final figures are the mean of."""
+    """Test episodes of the final evaluation."""
     threads: int = 1
-    """CPU threads; the steps are too small to be worth sharing."""
+    """CPU threads; the steps are too small for more than one."""
     checkpoint_seconds: float = 20.0
     """Longest time between two checkpoints."""
 

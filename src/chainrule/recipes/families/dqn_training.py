@@ -1,12 +1,12 @@
 """Deep Q-learning of several independent agents at once.
 
-    every step t        act in all copies, remember, then update from the replay memory a few times
-    after every epoch   play whole episodes greedily in other copies, keep each agent's best weights
+    every step t        act in all copies, store the transitions, update a few times
+    after every epoch   play greedy episodes in other copies, keep each agent's best weights
 
-The networks learn (1 - γ) Q, which is of the size of one reward and not of a hundred: a fresh
-network is then about right. They are stacked, so five agents cost little more than one. What is
-random in step t follows from (seed, t); a checkpoint holds memory, environments and optimizer, so
-that a resumed run repeats the uninterrupted one bit for bit.
+The networks learn (1 - γ) Q, which has the scale of a single reward, as does a freshly initialized
+network. They are stacked, so five agents cost little more than one. All randomness of step t
+follows from (seed, t); a checkpoint holds the replay buffer, the environments and the optimizer, so
+that a resumed run equals the uninterrupted one bit for bit.
 """
 
 import math
@@ -78,7 +78,7 @@ class DQNState(State):
         self.rules = [EarlyStopping(**rule) for rule in numbers["rules"]]
 
     def keep_best_of(self, returns: Sequence[float]) -> None:
-        """Keep the weights of those agents that never did better."""
+        """Keep the weights of the agents whose return is their best so far."""
         now = self.dqn.network.state_dict()
         if not self.best_weights:
             self.best_weights = {k: t.clone() for k, t in now.items()}
@@ -92,7 +92,7 @@ class DQNState(State):
 
 
 class DQNTrainer(Trainer):
-    """Agents that act, remember and learn; they end with their best weights."""
+    """Trains the agents, which end with their best weights."""
 
     state: DQNState
 
@@ -105,7 +105,7 @@ class DQNTrainer(Trainer):
         self.state = initial_state(networks, make, settings)
 
     def start_epoch(self) -> None:
-        """Nothing but the state is needed."""
+        """The state is all that a step needs."""
 
     def step(self, t: int) -> None:
         state, settings = self.state, self.settings
@@ -156,7 +156,7 @@ def steps_of(settings: DQNSettings) -> int:
 
 
 def act(state: DQNState, settings: DQNSettings, t: int, generator: torch.Generator) -> None:
-    """One step of every copy, remembered."""
+    """One step of every copy, stored in the replay buffer."""
     before = by_agent(state.worlds.observation, settings.copies)
     with torch.no_grad():
         q = state.dqn(before)
@@ -176,7 +176,7 @@ def act(state: DQNState, settings: DQNSettings, t: int, generator: torch.Generat
 
 
 def update(state: DQNState, settings: DQNSettings, number: int, generator: torch.Generator) -> None:
-    """One step of the optimizer for every agent, from its own memories."""
+    """One step of the optimizer for every agent, from its own transitions."""
     state.optimizer.zero_grad(set_to_none=True)
     batch = state.memory.sample(settings.batch_size, generator)
     losses = state.dqn.losses(batch, settings.discount).mean(1)
@@ -209,7 +209,7 @@ def report(state: DQNState, make: Make, settings: DQNSettings) -> Record:
 
 @torch.no_grad()
 def play(policy: Policy, make: Make, agents: int, episodes: int, seed: int) -> Tensor:
-    """(agents, episodes): what a policy earns in fresh environments, undiscounted."""
+    """(agents, episodes): undiscounted returns of a policy in new environments."""
     generator = torch.Generator().manual_seed(seed)
     worlds = make(agents * episodes, generator)
     total, playing = torch.zeros(agents * episodes), torch.ones(agents * episodes, dtype=torch.bool)

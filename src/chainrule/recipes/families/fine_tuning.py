@@ -1,8 +1,8 @@
-"""What the recipes that fine-tune BERT share: a pre-trained start, and the same network without it.
+"""Shared by the recipes that fine-tune BERT.
 
-With `--from RUN`, a run of `bert-pretrain` of the same sizes, its vocabulary is taken over and all
-weights but those of the new head; the network from random weights is trained on the same rows
-afterwards and reported beside. Without it, the vocabulary is learned from the task's own text.
+With `--from RUN`, a run of `bert-pretrain` of the same sizes, the vocabulary and all weights except
+the head's come from that run, and the same network from random weights is the baseline. Without it,
+the vocabulary is learned from the task's own text.
 """
 
 from collections.abc import Iterable, Mapping
@@ -31,15 +31,15 @@ SEVERAL_LABELS = BUCKETED | dict.fromkeys(
 
 @dataclass(frozen=True, kw_only=True)
 class FineTuningRecipe(BertSizes, BaseRecipe):
-    """A task says its data, its head and what is minimized."""
+    """BERT with a head for a task; the recipe defines data, head and task."""
 
     data_fields: ClassVar[tuple[str, ...]] = ("max_length", "vocab_size", "from_run")
     unsupported: ClassVar[Mapping[str, str]] = BUCKETED
 
     from_run: str = ""
-    """A run of bert-pretrain, whose vocabulary and weights this one starts from."""
+    """A finished run of bert-pretrain whose vocabulary and weights this run starts from."""
     vocab_size: int = 8000
-    """Size of the vocabulary, where none is taken over."""
+    """Size of the vocabulary, unless it comes from a pre-trained run."""
     dropout: float = 0.1
     """Dropout rate of the network."""
     settings: Settings = Settings(
@@ -57,7 +57,7 @@ class FineTuningRecipe(BertSizes, BaseRecipe):
             object.__setattr__(self, "from_run", str(Path(self.from_run).resolve()))
 
     def vocabulary(self, texts: Iterable[str]) -> WordPiece:
-        """That of the pre-trained network, or one learned from the texts."""
+        """The vocabulary of the pre-trained run, or one learned from the texts."""
         if self.from_run:
             return inherited_vocabulary(Path(self.from_run), self)
         return train_wordpiece(texts, self.vocab_size, self.max_length)
@@ -82,7 +82,7 @@ class FineTuningRecipe(BertSizes, BaseRecipe):
         return BucketedSequences(tuple(split), lengths=lengths(split.x))
 
     def baselines(self, data: Splits) -> dict[str, Metrics]:
-        """The same network from random weights on the same rows, where this one had others."""
+        """The same network from random weights, where this one is pre-trained."""
         if not self.from_run:
             return {}
         model = initial_model(Configuration(self), self.summarize(data), data)

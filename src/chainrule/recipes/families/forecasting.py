@@ -1,4 +1,4 @@
-"""What the forecasts of trading volume share: the baseline and the pictures."""
+"""Shared by the forecasts of trading volume: baseline and figures."""
 
 from typing import TYPE_CHECKING
 

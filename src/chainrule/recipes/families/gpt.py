@@ -1,4 +1,4 @@
-"""What the GPT recipes share: windows of a fixed length, and pictures of the attention."""
+"""Shared by the GPT recipes: random windows of a text, and figures of the attention."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -31,15 +31,15 @@ class GPTRecipe(BaseRecipe):
     unsupported: ClassVar[Mapping[str, str]] = lm.UNSUPPORTED
 
     context_length: int = 64
-    """Characters of a window, the most that a prediction can look back on."""
+    """Characters of context, the most that a prediction can depend on."""
     epoch_steps: int = 250
-    """Updates in one epoch, after which the validation text is measured."""
+    """Updates per epoch; the validation loss is measured after each epoch."""
     hidden_size: int = 128
-    """Entries of a character's vector in every layer."""
+    """Size of a character's hidden vector."""
     num_layers: int = 4
-    """Blocks of attention and feed-forward network."""
+    """Number of transformer blocks."""
     num_heads: int = 4
-    """Heads of each attention."""
+    """Attention heads of each layer."""
     dropout: float = 0.0
     """Dropout rate of the embeddings and of every sublayer's outputs."""
     settings: Settings = Settings(
@@ -72,7 +72,7 @@ class GPTRecipe(BaseRecipe):
         return lm.samples(predictions)
 
     def nats(self, model: GPT, x: Tensor, y: Tensor) -> Tensor:
-        """-log p of the last characters, each after a whole context."""
+        """-log p of the last characters, each given a full context."""
         windows = x.unfold(0, min(self.context_length, lm.BEFORE, len(x)), 1)[-lm.READ :]
         logits = torch.cat([model(part)[:, -1] for part in windows.split(64)])
         return F.cross_entropy(logits, y[-len(windows) :], reduction="none")

@@ -1,4 +1,4 @@
-"""What the recipes on grid worlds share: the map's flags, exact figures, the drawn map."""
+"""Shared by the recipes on grid worlds: the map, exact metrics, and figures."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class GridWorldRecipe(BaseRecipe):
-    """The map, and what it costs and pays to walk on it."""
+    """The map and its rewards."""
 
     unsupported: ClassVar[Mapping[str, str]] = only_gradients("learns a table of values") | {
         "predict": "its table holds the values of one map"
@@ -27,9 +27,9 @@ class GridWorldRecipe(BaseRecipe):
     rows: tuple[str, ...] = MAP
     """Rows of the map: . ground, # wall, S start, G goal (+1), X trap (-1)."""
     slip: float = 0.2
-    """Probability of moving at right angles to the way meant."""
+    """Probability of slipping to either side of the intended direction."""
     discount: float = 0.97
-    """γ, what a reward is worth one step later; below 1."""
+    """Discount factor γ, below 1."""
     cost: float = -0.01
     """Reward of every step."""
 
@@ -46,7 +46,7 @@ class GridWorldRecipe(BaseRecipe):
 
 
 def quality(world: GridWorld, Q: Tensor, best: Tensor) -> dict[str, float]:
-    """Exact value of the greedy policy at the start, what it loses there, and ‖Q - Q*‖∞."""
+    """Exact value of the greedy policy at the start, its regret, and ‖Q - Q*‖∞."""
     value = world.evaluate(greedy(Q))[world.start].item()
     return {
         "value": value,
@@ -63,7 +63,7 @@ def optimum(process: MDP) -> Tensor:
 
 
 def drawn_world(world: GridWorld, Q: Tensor, title: str) -> "Figure":
-    """The map with V(s) = max_a Q(s, a) and the greedy way."""
+    """The map with V(s) = max_a Q(s, a) and the greedy actions."""
     from chainrule.plots.environments import grid_values
 
     ways = world.on_map(greedy(Q).double()).nan_to_num(0.0).long()
@@ -71,7 +71,7 @@ def drawn_world(world: GridWorld, Q: Tensor, title: str) -> "Figure":
 
 
 def agent_means(values: Tensor) -> dict[str, int | float]:
-    """Mean of the agents and the band of 80 % of them, as the learning curve reads it."""
+    """Mean over the agents, and their 10 % and 90 % quantiles."""
     low, high = values.quantile(torch.tensor([0.1, 0.9], dtype=values.dtype)).tolist()
     return {
         "validation_value": values.mean().item(),

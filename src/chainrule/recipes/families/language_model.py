@@ -1,4 +1,4 @@
-"""What recipes of language models share: metrics, samples, and the surprise at each character."""
+"""Shared by the language models: metrics, samples, and the surprise at each character."""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -26,7 +26,7 @@ UNSUPPORTED: Mapping[str, str] = dict.fromkeys(
 
 
 def summarize(data: Splits) -> DataSummary:
-    """A vocabulary and the lengths of the texts."""
+    """The vocabulary and the lengths of the texts."""
     examples = {name: len(getattr(data, name).x) for name in SPLITS}
     return DataSummary(
         vocab_sizes=(len(data.classes),),
@@ -44,7 +44,7 @@ def losses(predictions: Predictions) -> Metrics:
 
 
 def with_last_tenth(metrics: Metrics) -> Metrics:
-    """`last_tenth` is of validation and test together, equally long: what others report."""
+    """`last_tenth`: the loss on validation and test together, as others report it."""
     both = [metrics[name]["loss"] for name in ("validation", "test")]
     metrics["validation"]["last_tenth"] = sum(both) / 2
     return metrics
@@ -66,7 +66,7 @@ def samples(predictions: Predictions) -> dict[str, str]:
 def surprise_figure(
     predictions: Predictions, nats: Callable[[Any, Tensor, Tensor], Tensor]
 ) -> "Figure":
-    """How surprising each character of a test text is to the model.
+    """-log₂ p of each character of a test text.
 
     Args:
         predictions: of a language model.

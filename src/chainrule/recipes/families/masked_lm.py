@@ -1,11 +1,11 @@
-"""BERT's pre-training as the engine takes it: what is hidden, what is guessed, and how well.
+"""BERT's pre-training as a network and a task of the engine.
 
-    loss = mean over hidden words of -log p(word | the rest) - log p(b follows a, or not)
+    loss = mean over masked words of -log p(word | the rest) - log p(b follows a, or not)
            + λ mean over words of the text of -log p(word | [CLS])
 
-The first two tasks are the paper's; the third is `bag_of_words`, answered by the same head as the
-hidden words. In training those are chosen anew in every step; measuring, they follow from a fixed
-seed, so that all epochs and runs are asked for the same ones.
+The first two tasks are the paper's; the third is `bag_of_words`, which shares the head of the
+masked words. Training masks other words in every step; evaluation masks the same ones in all epochs
+and runs, by a fixed seed.
 """
 
 from collections.abc import Sequence
@@ -61,7 +61,7 @@ class MaskedLM(nn.Module):
     def guess(
         self, hidden: MaskedTokens, original: Int[Tensor, "batch steps"]
     ) -> Float[Tensor, "batch 6"]:
-        """The softmax is taken at [CLS] and at hidden words only."""
+        """The softmax is computed only at [CLS] and at masked words."""
         tokens, places, words, counts = hidden
         found = self.model.logits(tokens, segments(tokens, self.sep), F.pad(places, (1, 0)))
         logits = found.tokens.float()
@@ -89,23 +89,23 @@ def all_tasks(
 
 
 def perplexity(output: Float[Tensor, "n 6"], y: Int[Tensor, " n"]) -> float:
-    """e to the mean surprise of a hidden word."""
+    """exp of the mean -log p of a masked word."""
     surprise, hidden = output[:, SURPRISE].double().sum(), output[:, HIDDEN].double().sum()
     return (surprise / hidden).exp().item()
 
 
 def word_accuracy(output: Float[Tensor, "n 6"], y: Int[Tensor, " n"]) -> float:
-    """Share of the hidden words whose best guess is right."""
+    """Share of masked words whose most probable word is correct."""
     return (output[:, RIGHT].double().sum() / output[:, HIDDEN].double().sum()).item()
 
 
 def pair_accuracy(output: Float[Tensor, "n 6"], y: Int[Tensor, " n"]) -> float:
-    """Share of the pairs of which it is known whether they follow each other."""
+    """Accuracy of the next-sentence prediction."""
     return (output[:, FOLLOWS].argmax(1) == y).double().mean().item()
 
 
 def text_perplexity(output: Float[Tensor, "n 6"], y: Int[Tensor, " n"]) -> float:
-    """e to the mean surprise of a text's words at [CLS], frequent ones counted less."""
+    """exp of the weighted mean -log p of a text's words at [CLS]."""
     return output[:, GIST].double().mean().exp().item()
 
 

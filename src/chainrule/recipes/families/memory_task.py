@@ -1,9 +1,9 @@
-"""Shared by the memory tasks: one network for every cell and length, and where each cell fails.
+"""Shared by the memory tasks: one network for every cell and sequence length.
 
-The networks are trained one after another, each for `epochs` or until it has solved its task on the
-validation split; every epoch leaves a record. The table and the picture show the test split. All
-have the same width and the same epochs, not the same number of weights; linear recurrences have an
-MLP behind them. So a cell that fails is one that has not learned the task by then.
+The networks are trained one after another, each for `epochs` or until it solves its task on the
+validation split; every epoch has a record. Table and figure show the test split. All networks have
+the same width and number of epochs, not of parameters; linear recurrences are followed by an MLP.
+So a cell that fails has not learned the task within these epochs.
 """
 
 from abc import abstractmethod
@@ -35,7 +35,7 @@ Sets = dict[int, Splits]
 
 @dataclass(frozen=True, kw_only=True)
 class MemoryTaskRecipe(BaseRecipe):
-    """Cells × lengths; a task says its data, its answers, and when it is solved."""
+    """Cells × lengths; the recipe defines data, head, metric, and when the task is solved."""
 
     unsupported: ClassVar[Mapping[str, str]] = dict.fromkeys(
         (*EVERYTHING, "predict"), "it trains one network for every cell and length"
@@ -45,13 +45,13 @@ class MemoryTaskRecipe(BaseRecipe):
     solved: ClassVar[float]
 
     cells: tuple[str, ...] = ("elman", "lstm", "gru", "mingru", "lru")
-    """Which to compare: also minlstm, antisymmetric, lipschitz, state-space, selective, …"""
+    """Cells to compare; also minlstm, antisymmetric, lipschitz, state-space, selective, …"""
     lengths: tuple[int, ...] = (10, 30, 100)
-    """Steps, from easy to hard."""
+    """Sequence lengths, in increasing order."""
     hidden_size: int = 64
-    """Units of every layer."""
+    """Hidden units of each layer."""
     num_layers: int = 1
-    """Layers; linear recurrences stand in residual blocks with an MLP."""
+    """Number of layers; linear recurrences are residual blocks with an MLP."""
     num_examples: int = 5_000
     """Sequences of every length: 80 % for training, 10 % for validation, 10 % for the test."""
     settings: Settings = Settings(batch_size=64, clip_norm=1.0)
@@ -71,7 +71,7 @@ class MemoryTaskRecipe(BaseRecipe):
 
     @abstractmethod
     def with_head(self, layer: Recurrent, outputs: int) -> nn.Module:
-        """The layer with a head that turns its outputs into answers."""
+        """The recurrent layer with an output layer."""
 
     @abstractmethod
     def task(self, data: Any = None) -> Task:
@@ -87,7 +87,7 @@ class MemoryTaskRecipe(BaseRecipe):
         return DataSummary((steps, inputs), first.classes, examples=examples)
 
     def model(self, summary: DataSummary) -> nn.ModuleDict:
-        """All networks; those of a cell begin with the same weights, whatever the length."""
+        """All networks; those of one cell have the same initial weights at every length."""
         networks = nn.ModuleDict()
         for cell, length in self.grid():
             torch.manual_seed(self.seed)

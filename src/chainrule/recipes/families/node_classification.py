@@ -1,10 +1,10 @@
-"""What recipes on the nodes of one graph share: an example is the number of a node.
+"""Shared by the recipes of node classification: an example is the index of a node.
 
     minimize  mean cross-entropy of f(X, A)_m over the training nodes m
 
-Every step computes the whole graph and looks at the outputs of the training nodes; early stopping
-looks at the validation nodes only. The network itself knows nothing of the graph, and is what a run
-keeps. Kipf and Welling (2017). Notes: J 7.4.
+Every step computes the outputs of the whole graph, of which the loss uses those of the training
+nodes and early stopping those of the validation nodes. A run saves the network without the graph.
+Kipf and Welling (2017). Notes: J 7.4.
 """
 
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ ONE_GRAPH = dict.fromkeys(
 
 @dataclass(frozen=True, kw_only=True)
 class NodeRecipe(BaseRecipe):
-    """A recipe whose examples are nodes of a graph that is known from the start."""
+    """Classification of the nodes of one graph."""
 
     unsupported: ClassVar[Mapping[str, str]] = ONE_GRAPH | {
         "predict": "its examples are the nodes of one published graph"
@@ -56,7 +56,7 @@ class NodeRecipe(BaseRecipe):
 
 
 def on_graph(model: nn.Module, data: GraphSplits) -> OnGraph:
-    """The network on the graph of the data, unless it has its own."""
+    """The network on the graph of the data, unless it holds a graph itself."""
     return model if isinstance(model, OnGraph) else OnGraph(model, data.graph)
 
 

@@ -21,7 +21,7 @@ FEWEST, MOST = 5, 14  # neighbors of the node whose attention is drawn
 
 
 def pictures(predictions: Predictions, model: OnGraph) -> "dict[str, Figure]":
-    """On the test nodes: what went wrong; on the graph: where; in the last hidden layer: why."""
+    """Confusion matrix of the test nodes, the graph, and the last hidden layer."""
     data, predicted = predictions.data, predicted_classes(predictions)
     x, y = data.test
     wrong = f"test: {int((predicted[x] != y).sum())} of {len(y)} wrong"
@@ -53,14 +53,14 @@ def without_label(data: GraphSplits) -> np.ndarray:
 
 
 def embedding(model: OnGraph, nodes: Tensor) -> Tensor | None:
-    """What the last layer sees of these nodes, if the network tells."""
+    """The last hidden layer at these nodes, where the network has one."""
     with torch.inference_mode():
         outputs = model.eval().layer_outputs()
     return outputs[-2][nodes] if len(outputs) > 1 else None
 
 
 def attention_picture(model: OnGraph, data: GraphSplits) -> "Figure":
-    """Of the test node, no hub and no leaf, whose attention in the last layer is least even."""
+    """The last layer's attention of the test node of medium degree where it is least even."""
     model.eval()
     with torch.inference_mode():
         (column, row), q = model.network.attention(data.graph.x, data.graph.edge_index)  # type: ignore[operator]

@@ -1,4 +1,4 @@
-"""Pictures of networks that look at clouds of points."""
+"""Figures of networks on point clouds."""
 
 from typing import TYPE_CHECKING
 
@@ -69,7 +69,7 @@ def robustness(model: nn.Module, data: Splits) -> "Figure":
 
 
 def side(x: Tensor, generator: torch.Generator) -> Tensor:
-    """How far every point lies in a direction drawn for its cloud."""
+    """Coordinate of every point along a random direction of its cloud."""
     dimensions = min(3, x.shape[2])
     direction = torch.randn(len(x), dimensions, 1, generator=generator)
     return (x[..., :dimensions] @ direction)[..., 0]
@@ -91,7 +91,7 @@ def one_of_each(y: Tensor) -> Tensor:
 
 
 def critical(model: nn.Module, x: Tensor) -> Tensor:
-    """(clouds, points): whether a point decides, in evaluation mode."""
+    """(clouds, points): whether a point is critical, in evaluation mode."""
     was_training = model.training
     model.eval()
     try:

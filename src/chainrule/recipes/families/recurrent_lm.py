@@ -1,7 +1,7 @@
-"""What the recurrent Shakespeare recipes share: the text, the budget, truncated backpropagation.
+"""Shared by the recurrent Shakespeare recipes: text, budget, truncated backpropagation.
 
-All have about 720,000 parameters and 15 minutes on one thread of the machine that recorded them:
-the number of epochs is what each cell's speed makes of that time.
+All have about 720,000 parameters and were trained for 15 minutes on one thread; the number of
+epochs follows from the speed of each cell.
 """
 
 from collections.abc import Mapping
@@ -37,15 +37,15 @@ class RecurrentLMRecipe(BaseRecipe):
     cell: ClassVar[str]
 
     hidden_size: int
-    """Units of each layer."""
+    """Hidden units of each layer."""
     num_layers: int = 1
-    """Layers, one on top of another."""
+    """Number of stacked layers."""
     embedding_dim: int = 64
-    """Entries of a character's embedding."""
+    """Size of a character's embedding."""
     dropout: float = 0.2
     """Dropout rate between layers."""
     chunk_length: int = 128
-    """Characters through which the gradient reaches back."""
+    """Characters over which gradients are backpropagated."""
     settings: Settings = Settings(
         batch_size=32,
         optimizer="adamw",

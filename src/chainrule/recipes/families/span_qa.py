@@ -1,7 +1,7 @@
-"""Questions on passages as rows of tokens, and answers as parts of passages.
+"""Extractive question answering: questions and passages as rows of tokens, answers as spans.
 
-A passage longer than the network reads becomes windows that overlap. A window's score for a span is
-log p(start) + log p(end), where [CLS] stands for "not here"; the best span of all windows counts.
+A long passage becomes overlapping windows. The score of a span is log p(start) + log p(end), where
+[CLS] means that the window has no answer; the best span of all windows is the answer.
 """
 
 from collections import Counter
@@ -24,7 +24,7 @@ AT_ONCE = 256  # windows whose spans are compared together
 
 
 class Window(NamedTuple):
-    """Part of a passage behind its question: where its tokens stand, and the answer's places."""
+    """A question and part of its passage: tokens, their offsets, and the answer's positions."""
 
     question: int
     tokens: list[int]
@@ -34,14 +34,14 @@ class Window(NamedTuple):
 
 
 class Found(NamedTuple):
-    """A part of the passage, and p(start) p(end)."""
+    """An answer and its probability p(start) p(end)."""
 
     text: str
     probability: float
 
 
 class Paired(nn.Module):
-    """A model of two texts that finds out itself where the second begins."""
+    """A model of two texts, with the segments computed from the tokens."""
 
     def __init__(self, model: nn.Module, sep: int):
         super().__init__()
@@ -77,7 +77,7 @@ def rows(found: Sequence[Window], length: int) -> Int[Tensor, "n length"]:
 
 
 def inside(found: Sequence[Window], length: int) -> Bool[Tensor, "n length"]:
-    """Where the passage stands."""
+    """True at the tokens of the passage."""
     mask = torch.zeros(len(found), length, dtype=torch.bool)
     for row, window in enumerate(found):
         mask[row, window.start : window.start + len(window.offsets)] = True
@@ -109,7 +109,7 @@ def answered(
 
 
 def whole_words(passage: str, start: int, end: int) -> str:
-    """That part of the passage, and the rest of the words in which it begins and ends."""
+    """The span extended to whole words."""
     while start > 0 and passage[start - 1 : start + 1].isalnum():
         start -= 1
     while end < len(passage) and passage[end - 1 : end + 1].isalnum():
@@ -120,14 +120,14 @@ def whole_words(passage: str, start: int, end: int) -> str:
 def ask(
     reader: nn.Module, asked: Sequence[Question], pieces: WordPiece, longest: int
 ) -> list[Found]:
-    """What the model answers."""
+    """The model's answers."""
     found = windows(asked, pieces)
     output = outputs(reader, (rows(found, pieces.max_length),)).float()
     return answered(output, found, asked, longest)
 
 
 def commonest_span(asked: Sequence[Question]) -> tuple[int, int]:
-    """The first and the last word of most answers."""
+    """The most frequent indices of an answer's first and last word."""
     places = (
         token_span([place for _, place in tokenize(question.passage)], question.answers[0])
         for question in asked
@@ -136,7 +136,7 @@ def commonest_span(asked: Sequence[Question]) -> tuple[int, int]:
 
 
 def always(span: tuple[int, int], asked: Sequence[Question]) -> list[str]:
-    """These words of every passage, whatever is asked."""
+    """These words of every passage, regardless of the question."""
     found = []
     for question in asked:
         places = [place for _, place in tokenize(question.passage)]

@@ -1,10 +1,10 @@
-"""What the translation recipes share: likelihood by teacher forcing, beam search, BLEU.
+"""Shared by the translation recipes: likelihood by teacher forcing, beam search, BLEU.
 
     log p(y | x) = Σ_i log p(y_i | x, y_1 … y_{i-1})
 
-is the model's output for a pair of sentences, one number per example. Its loss is -w log p with w
-one over the mean number of words of the split: the mean over examples is then the mean over words,
-in which a long sentence weighs as much as it has words, and e^loss is the perplexity per word.
+is the model's output for a pair of sentences. The loss is -w log p with w one over the mean number
+of words of the split: its mean over examples is the mean over words, and e^loss is the perplexity
+per word.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -52,9 +52,9 @@ class TranslationRecipe(BaseRecipe):
     )
 
     beam_size: int = 5
-    """Partial translations that are kept at every length; 1 takes the likeliest word."""
+    """Beam size of the decoder; 1 is greedy decoding."""
     label_smoothing: float = 0.0
-    """Share ε of each word's label that is spread evenly over all words."""
+    """Share ε of each word's label that is spread evenly over the vocabulary."""
     settings: Settings = Settings(batch_size=128, clip_norm=1.0)
 
     def __post_init__(self) -> None:
@@ -95,7 +95,7 @@ class TranslationRecipe(BaseRecipe):
         return found | {"bleu": bleu(written, predictions.data.references[split])}
 
     def breakdown(self, predictions: Predictions) -> dict[str, Metrics]:
-        """BLEU without the beam, and by the length of the German sentence."""
+        """BLEU by the length of the German sentence, and of greedy decoding."""
         data = predictions.data
         greedily = translate(predictions.model, data.test.x, pair_encoder(data), 1)
         found, truth = self.translations(predictions, "test"), data.references["test"]
@@ -108,7 +108,7 @@ class TranslationRecipe(BaseRecipe):
         return {name: {"test": {"bleu": bleu(*part)}} for name, part in parts.items() if part[0]}
 
     def translations(self, predictions: Predictions, split: str) -> list[str]:
-        """The sentences of a split, translated once."""
+        """The translations of a split, computed once."""
         model, data = predictions.model, predictions.data
         x = getattr(data, split).x
         return predictions.once(
@@ -143,9 +143,9 @@ class TranslationRecipe(BaseRecipe):
 
 
 class Likelihood(nn.Module):
-    """log p(y | x) of a translator, one number per pair; the softmax is taken of words only.
+    """log p(y | x) of a translation model; padding is left out before the softmax.
 
-    In training a share ε of every word's label may be spread evenly over all words.
+    `smoothing` is the label smoothing in training.
     """
 
     def __init__(self, translator: nn.Module, smoothing: float = 0.0):
@@ -182,7 +182,7 @@ def negative(log_p: Float[Tensor, " n"], w: Float[Tensor, " n"]) -> Float[Tensor
 
 
 def perplexity(log_p: Float[Tensor, " n"], w: Float[Tensor, " n"]) -> float:
-    """e to the mean loss per word."""
+    """exp of the mean loss per word."""
     return negative(log_p, w).double().mean().exp().item()
 
 
@@ -192,7 +192,7 @@ LIKELIHOOD = Task(
 
 
 def weighted(split: Split) -> tuple[Tensor, Tensor, Tensor]:
-    """(source, target, w), w = 1 / mean number of words that are to be guessed."""
+    """(source, target, w), w = 1 / mean number of predicted words."""
     words = (lengths(split.y) - 1).double().mean()
     return split.x, split.y, torch.full((len(split.y),), 1 / words.item())
 
@@ -210,7 +210,7 @@ def pair_encoder(data: Captions) -> PairEncoder:
 def translate(
     model: nn.Module, source: Int[Tensor, "n m"], encoder: PairEncoder, beam: int
 ) -> list[str]:
-    """The likeliest sentences found; sentences of like length go together."""
+    """The best translations found; sentences of similar length are decoded together."""
     model.eval()
     found = [""] * len(source)
     for rows in lengths(source).argsort(stable=True).split(AT_ONCE):
@@ -226,7 +226,7 @@ def translate(
 
 
 def spoken(step: Callable[..., tuple[Tensor, object]]) -> Callable[..., tuple[Tensor, object]]:
-    """The step without tokens that nobody says."""
+    """The decode step with the special tokens suppressed."""
 
     def quiet(tokens: Tensor, state: object) -> tuple[Tensor, object]:
         log_p, after = step(tokens, state)
@@ -239,9 +239,9 @@ def spoken(step: Callable[..., tuple[Tensor, object]]) -> Callable[..., tuple[Te
 def aligned(
     data: Captions, found: Sequence[str], weights: Callable[[Tensor, Tensor], Tensor]
 ) -> list[tuple[list[str], list[str], np.ndarray]]:
-    """(German words, written words, who looked at whom) of the first test sentences with words.
+    """(German words, translated words, attention) of the first test sentences.
 
-    weights: (source, words before each written one) of one pair ↦ an array, written words first.
+    weights: (source, previous words) of one pair ↦ attention, one row per translated word.
     """
     encoder, drawn = pair_encoder(data), []
     for source, translation in zip(data.test.x[:ALIGNED], found, strict=False):

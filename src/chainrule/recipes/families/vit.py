@@ -1,4 +1,4 @@
-"""What the ViT recipes share: patches, and pictures of what the attention sees."""
+"""Shared by the ViT recipes: sizes, and figures of the attention."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -25,11 +25,11 @@ class ViTRecipe(BaseRecipe):
     patch_size: int = 4
     """Pixels along each side of a patch."""
     hidden_size: int = 64
-    """Entries of a patch's vector in every layer."""
+    """Size of a patch's hidden vector."""
     num_layers: int = 4
-    """Blocks of attention and feed-forward network."""
+    """Number of transformer blocks."""
     num_heads: int = 4
-    """Heads of each attention."""
+    """Attention heads of each layer."""
     dropout: float = 0.0
     """Dropout rate of the embeddings and of every sublayer's outputs."""
     settings: Settings = Settings(

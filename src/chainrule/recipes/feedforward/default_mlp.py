@@ -27,7 +27,7 @@ class Recipe(BaseRecipe):
     hidden: tuple[int, ...] = (10,)
     """Widths of the hidden layers."""
     dropout: float = 0.1
-    """Share of hidden units dropped in each step."""
+    """Dropout rate of the hidden layers."""
     settings: Settings = Settings(epochs=60, schedule="one-cycle", learning_rate=1e-2)
 
     def data(self, folder: Path | None) -> Splits:

@@ -25,7 +25,7 @@ class Recipe(BaseRecipe):
     hidden: tuple[int, ...] = (128,)
     """Widths of the hidden layers."""
     dropout: float = 0.2
-    """Share of hidden units dropped in each step."""
+    """Dropout rate of the hidden layers."""
     settings: Settings = Settings(
         epochs=40, batch_size=64, schedule="one-cycle", learning_rate=5e-3
     )

@@ -1,17 +1,17 @@
-"""Film reviews by logistic regression with a lasso penalty, on which words occur.
+"""IMDB reviews by logistic regression with a lasso penalty, on bags of words.
 
     min over β, b of Σ_i log(1 + e^{-(2 y_i - 1)(β·x_i + b)}) + 1/C ‖β‖₁
 
-x_i has a one for each of the 10,000 words that the review holds; most β are zero in the end. C is
-chosen on the validation reviews; the fit is then repeated on all 25,000 labeled ones, so that the
-figures of both splits below are of reviews that were seen. scikit-learn's coordinate descent.
+x_i has a one for each of the 10,000 words that occur in the review; most β are zero at the optimum.
+C is chosen on the validation reviews, then the model is refitted on all 25,000 labeled reviews, so
+the metrics of both of those splits are training metrics. scikit-learn's coordinate descent.
 Tibshirani (1996); ISL 10.4. Notes: L "When to Use Deep Learning" (IMDB).
 """
 
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -33,9 +33,6 @@ from chainrule.runs.recipe import (
 )
 from chainrule.training import Progress
 
-if TYPE_CHECKING:
-    pass
-
 WORDS = imdb.WORDS + len(SPECIAL)
 
 
@@ -51,9 +48,9 @@ class Recipe(BaseRecipe):
     unsupported: ClassVar[Mapping[str, str]] = only_gradients("is fitted by coordinate descent")
 
     seed: int = 0
-    """Draws the validation split."""
+    """Determines the validation split."""
     strengths: tuple[float, ...] = (0.05, 0.1, 0.2, 0.3, 0.5)
-    """Values of C, of which the best on the validation reviews is taken."""
+    """Values of C, chosen by the validation accuracy."""
 
     def __post_init__(self) -> None:
         if not self.strengths or not all(0 < c < float("inf") for c in self.strengths):

@@ -1,8 +1,7 @@
-"""Film reviews by a small network, on which words occur.
+"""IMDB reviews by a small network on bags of words.
 
-Two hidden layers of 16 units over 10,000 zeros and ones, as in ISL 10.4; a share of the units is
-dropped, and training stops when the validation reviews fare no better. Beside it `imdb-lasso`, the
-linear model. Notes: L "When to Use Deep Learning" (IMDB).
+Two hidden layers of 16 units on 10,000 zeros and ones, as in ISL 10.4, with dropout and early
+stopping. `imdb-lasso` is the linear model. Notes: L "When to Use Deep Learning" (IMDB).
 """
 
 from dataclasses import dataclass
@@ -31,7 +30,7 @@ class Recipe(BaseRecipe):
     hidden: tuple[int, ...] = (16, 16)
     """Widths of the hidden layers."""
     dropout: float = 0.5
-    """Share of hidden units dropped in each step."""
+    """Dropout rate of the hidden layers."""
     settings: Settings = Settings(epochs=30, learning_rate=1e-3, patience=5)
 
     def data(self, folder: Path | None) -> Splits:

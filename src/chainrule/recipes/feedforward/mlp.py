@@ -32,13 +32,13 @@ class Recipe(BaseRecipe):
     target: str
     """The column to predict."""
     ignore: tuple[str, ...] = ()
-    """Columns to leave out."""
+    """Columns to ignore."""
     target_type: Literal["auto", "classification", "regression"] = "auto"
-    """What the target is; auto looks at it."""
+    """Kind of the target; auto infers it from the column."""
     hidden: tuple[int, ...] = (64, 64)
     """Widths of the hidden layers."""
     dropout: float = 0.1
-    """Share of hidden units dropped in each step."""
+    """Dropout rate of the hidden layers."""
     settings: Settings = Settings(epochs=200, batch_size=64, weight_decay=1e-4, patience=25)
 
     def __post_init__(self) -> None:

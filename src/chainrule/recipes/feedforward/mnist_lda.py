@@ -9,7 +9,7 @@ Fisher (1936). Notes: L "MNIST results and insights".
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import torch
 
@@ -26,9 +26,6 @@ from chainrule.runs.recipe import (
 )
 from chainrule.training import Progress
 
-if TYPE_CHECKING:
-    pass
-
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe(BaseRecipe):
@@ -40,7 +37,7 @@ class Recipe(BaseRecipe):
     unsupported: ClassVar[Mapping[str, str]] = only_gradients("is solved exactly")
 
     seed: int = 0
-    """Draws the validation split; the fit itself is exact."""
+    """Determines the validation split; the fit itself is exact."""
 
     def data(self, folder: Path | None) -> Splits:
         return mnist.load(folder, self.seed)

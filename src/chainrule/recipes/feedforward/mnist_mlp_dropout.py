@@ -26,7 +26,7 @@ class Recipe(BaseRecipe):
     hidden: tuple[int, ...] = (256, 128)
     """Widths of the hidden layers."""
     dropout: tuple[float, ...] = (0.4, 0.3)
-    """Share of units dropped, layer by layer."""
+    """Dropout rate of each hidden layer."""
     settings: Settings = Settings(epochs=40, schedule="one-cycle", learning_rate=2e-3)
 
     def data(self, folder: Path | None) -> Splits:

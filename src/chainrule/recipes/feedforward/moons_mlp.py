@@ -1,4 +1,4 @@
-"""Two interleaved half-moons: a boundary that bends, drawn in the plane and as a surface.
+"""Two interleaved half-moons: a nonlinear decision boundary, and the surface above it.
 
 Notes: A 1.2.2 (decision surfaces of a network).
 """
@@ -30,7 +30,7 @@ class Recipe(BaseRecipe):
     noise: float = 0.15
     """Standard deviation of the points around their moon."""
     num_examples: int = 1000
-    """Points in all."""
+    """Number of points."""
     settings: Settings = Settings(
         epochs=60, batch_size=32, schedule="one-cycle", learning_rate=1e-2
     )

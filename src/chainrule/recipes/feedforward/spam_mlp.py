@@ -1,6 +1,6 @@
 """Spam e-mails by a regularized network, on the split of ESL (exercise 11.7).
 
-57 word and character frequencies, taken through log(x + 0.1) and standardized; the tricks are
+57 word and character frequencies, transformed by log(x + 0.1) and standardized; trained with
 dropout, weight decay and a one-cycle schedule. Notes: L exercise 10.6.
 """
 
@@ -26,7 +26,7 @@ class Recipe(BaseRecipe):
     hidden: tuple[int, ...] = (512, 512)
     """Widths of the hidden layers."""
     dropout: float = 0.7
-    """Share of hidden units dropped in each step."""
+    """Dropout rate of the hidden layers."""
     settings: Settings = Settings(
         epochs=60, schedule="one-cycle", learning_rate=5e-3, weight_decay=1e-3
     )

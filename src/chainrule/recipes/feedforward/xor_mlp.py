@@ -1,4 +1,4 @@
-"""XOR, which no single unit can do, by a few hidden units.
+"""XOR, which is not linearly separable, by a few hidden units.
 
 Notes: J 1.2 (XOR is not separable), L exercise 10.1.
 """
@@ -24,13 +24,13 @@ class Recipe(BaseRecipe):
     data_fields: ClassVar[tuple[str, ...]] = ("num_examples", "noise")
 
     hidden: tuple[int, ...] = (8,)
-    """Widths of the hidden layers; two units can do it, but seldom find it."""
+    """Widths of the hidden layers; two units suffice but are rarely found by training."""
     activation: str = "relu"
     """relu, tanh, sigmoid, gelu, …"""
     noise: float = 0.15
     """Standard deviation of the points around the four corners."""
     num_examples: int = 800
-    """Points in all."""
+    """Number of points."""
     settings: Settings = Settings(
         epochs=40, batch_size=32, schedule="one-cycle", learning_rate=2e-2
     )

@@ -1,13 +1,12 @@
-"""Fields of Citeseer's papers by a graph attention network.
+"""Topics of Citeseer's papers by a graph attention network.
 
     h_m = φ(Σ_n q_mn V x_n),    q_mn = softmax_n ρ(uᵀ [V x_m, V x_n])
 
-120 of 3,327 papers have a label. The settings are the paper's, but for the decay and the end. The
-decay, four times as large, is more accurate on the validation nodes: 74.8 against 74.4 %, means of
-four and five seeds that are not among the recorded ones. All epochs are trained, and the weights of
-the epoch that was most accurate on the validation nodes are kept; the paper stops when 100 epochs
-have brought neither loss nor accuracy forward.
-Veličković et al. (2018), ICLR. Notes: J 7.4.
+120 of 3,327 papers are labeled. The settings are the paper's except for the weight decay and the
+stopping rule. The weight decay is four times as large and more accurate on the validation nodes:
+74.8 against 74.4 %, means over four and five seeds that are not among the recorded ones. All epochs
+are trained and the weights of the best validation accuracy are kept; the paper stops after 100
+epochs without improvement of loss or accuracy. Veličković et al. (2018), ICLR. Notes: J 7.4.
 """
 
 from dataclasses import dataclass, replace
@@ -34,11 +33,11 @@ class Recipe(NodeRecipe):
     )
 
     hidden: tuple[int, ...] = (8,)
-    """Widths of each head of the hidden layers."""
+    """Units of each head, for every hidden layer."""
     heads: tuple[int, ...] = (8, 1)
-    """Heads of every layer."""
+    """Attention heads of each layer."""
     dropout: float = 0.6
-    """Share of inputs, of attention and of what is attended to that is dropped in each step."""
+    """Dropout rate of the inputs, the attention weights and the attended features."""
     settings: Settings = replace(
         NodeRecipe.settings,
         epochs=1000,

@@ -1,9 +1,9 @@
-"""Fields of Citeseer's papers by a graph convolutional network.
+"""Topics of Citeseer's papers by a graph convolutional network.
 
     Y = softmax(Ā (Ā X W_0)₊ W_1)
 
-120 of 3,327 papers have a label. The settings are the paper's. Two things differ from it: weight
-decay acts on both layers, not on the first alone, and dropout on the entries of Ā X, not of X.
+120 of 3,327 papers are labeled. The settings are the paper's, with two differences: weight decay
+applies to both layers, not only the first, and dropout to the entries of Ā X, not of X.
 Kipf and Welling (2017), ICLR. Notes: J 7.4.
 """
 
@@ -33,7 +33,7 @@ class Recipe(NodeRecipe):
     hidden: tuple[int, ...] = (16,)
     """Widths of the hidden layers."""
     dropout: float = 0.5
-    """Share of inputs and of hidden units dropped in each step."""
+    """Dropout rate of the inputs and of the hidden layers."""
     settings: Settings = replace(
         NodeRecipe.settings, epochs=200, learning_rate=0.01, weight_decay=5e-4, patience=10
     )

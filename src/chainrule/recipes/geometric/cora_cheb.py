@@ -1,10 +1,10 @@
-"""Fields of papers from their words and citations, by Chebyshev filters of the Laplacian.
+"""Topics of Cora's papers by Chebyshev filters of the Laplacian.
 
     h = Σ_{k<3} T_k(L̃) X W_k + b
 
-The settings of `cora-gcn`, whose coupling matrix is a simplification of the filter of two terms.
-Defferrard, Bresson and Vandergheynst (2016), NeurIPS; the figure is of Kipf and Welling (2017),
-K = 2 in their count. Notes: J 7.5.
+The settings of `cora-gcn`, whose propagation matrix simplifies the filter of two terms.
+Defferrard, Bresson and Vandergheynst (2016), NeurIPS; the published accuracy is that of Kipf and
+Welling (2017), K = 2 in their notation. Notes: J 7.5.
 """
 
 from dataclasses import dataclass, replace
@@ -33,9 +33,9 @@ class Recipe(NodeRecipe):
     hidden: tuple[int, ...] = (16,)
     """Widths of the hidden layers."""
     terms: int = 3
-    """Chebyshev polynomials in a filter: it sees one hop less."""
+    """Chebyshev polynomials of a filter, which reaches one hop less."""
     dropout: float = 0.5
-    """Share of inputs and of hidden units dropped in each step."""
+    """Dropout rate of the inputs and of the hidden layers."""
     settings: Settings = replace(
         NodeRecipe.settings, epochs=200, learning_rate=0.01, weight_decay=5e-4, patience=10
     )

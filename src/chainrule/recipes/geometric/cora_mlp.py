@@ -1,7 +1,8 @@
-"""Fields of papers from their words alone: what `cora-gcn` reaches without the citations.
+"""Topics of Cora's papers from their words alone: `cora-gcn` without the citations.
 
-The same widths and settings, and no graph: the difference is what the neighbors are worth. The
-figure is of Yang, Cohen and Salakhutdinov (2016) as cited by Kipf and Welling (2017). Notes: J 7.4.
+The same widths and settings without the graph: the difference is the value of the citations. The
+published accuracy is that of Yang, Cohen and Salakhutdinov (2016) as cited by Kipf and Welling
+(2017). Notes: J 7.4.
 """
 
 from dataclasses import dataclass
@@ -30,7 +31,7 @@ class Recipe(BaseRecipe):
     hidden: tuple[int, ...] = (16,)
     """Widths of the hidden layers."""
     dropout: float = 0.5
-    """Share of hidden units dropped in each step."""
+    """Dropout rate of the hidden layers."""
     settings: Settings = Settings(
         epochs=200, batch_size=140, learning_rate=0.01, weight_decay=5e-4, patience=10
     )

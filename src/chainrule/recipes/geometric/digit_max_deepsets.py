@@ -1,7 +1,7 @@
-"""The largest of a set of handwritten digits, by Deep Sets that never saw so many.
+"""The largest digit of a set of images by Deep Sets, tested on larger sets.
 
-Trained on sets of 1 to 10 images and the largest number on them; tested on sets of 20. A maximum
-over the elements takes the place of the sum. Zaheer et al. (2017), Deep Sets. Notes: J 7.2.
+Trained on sets of 1 to 10 images labeled with the largest digit, tested on sets of 20. The pooling
+is a maximum over the elements. Zaheer et al. (2017), Deep Sets. Notes: J 7.2.
 """
 
 from dataclasses import dataclass, replace
@@ -25,7 +25,7 @@ class Recipe(DigitSetRecipe):
     target: ClassVar[str] = "maximum"
 
     hidden: tuple[int, ...] = (64,)
-    """Units of the hidden layers behind the maximum."""
+    """Widths of the hidden layers after the maximum."""
     settings: Settings = replace(DigitSetRecipe.settings, epochs=4)
 
     def model(self, summary: DataSummary) -> nn.Module:

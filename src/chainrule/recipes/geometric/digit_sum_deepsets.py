@@ -1,9 +1,8 @@
-"""The sum of a set of handwritten digits, by Deep Sets that never saw so many.
+"""The sum of a set of digit images by Deep Sets, tested on larger sets.
 
-Trained on sets of 1 to 10 images and their sums alone, no digit is ever labeled; tested on sets of
-20. φ shares each digit out among 32 kinds, and ρ is linear, what each kind is worth; so what is
-learned for one digit holds for any number of them.
-Zaheer et al. (2017), Deep Sets, 4.1.2. Notes: J 7.2.
+Trained on sets of 1 to 10 images labeled with their sum alone, tested on sets of 20. φ assigns each
+image to 32 categories by a softmax and ρ is linear, so what is learned about one digit holds for
+sets of any size. Zaheer et al. (2017), Deep Sets, 4.1.2. Notes: J 7.2.
 """
 
 from dataclasses import dataclass, replace

@@ -37,13 +37,13 @@ class Recipe(NodeRecipe):
     nodes: str
     """CSV file of the nodes, with a header: an id, columns, the target."""
     target: str
-    """The column to predict; it may be empty for some nodes."""
+    """The column to predict; nodes without a value stay unlabeled."""
     ignore: tuple[str, ...] = ()
-    """Columns of the nodes to leave out."""
+    """Columns of the nodes to ignore."""
     hidden: tuple[int, ...] = (32,)
     """Widths of the hidden layers."""
     dropout: float = 0.5
-    """Share of inputs and of hidden units dropped in each step."""
+    """Dropout rate of the inputs and of the hidden layers."""
     settings: Settings = replace(
         NodeRecipe.settings, epochs=400, learning_rate=0.01, weight_decay=5e-4, patience=50
     )

@@ -1,9 +1,9 @@
-"""The karate club falls apart: who goes with whom, from two labels and the friendships.
+"""Zachary's karate club: the side of every member from two labels and the friendships.
 
     Y = softmax(Ā (Ā X W_0)₊ W_1),   X = I
 
-The network knows where the two leaders went and who met whom. Zachary (1977); Kipf and Welling
-(2017). Notes: J 7.4.
+The network is given the sides of the two leaders and the friendships. Zachary (1977); Kipf and
+Welling (2017). Notes: J 7.4.
 """
 
 from dataclasses import dataclass, replace
@@ -33,7 +33,7 @@ class Recipe(NodeRecipe):
     hidden: tuple[int, ...] = (16,)
     """Widths of the hidden layers."""
     dropout: float = 0.0
-    """Share of inputs and of hidden units dropped in each step."""
+    """Dropout rate of the inputs and of the hidden layers."""
     settings: Settings = replace(
         NodeRecipe.settings, epochs=200, learning_rate=0.01, weight_decay=5e-4
     )

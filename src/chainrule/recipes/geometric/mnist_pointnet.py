@@ -1,7 +1,7 @@
 """MNIST without a grid: digits as sets of points in the plane, by PointNet.
 
-Every step draws other points of each digit, turns and stretches it a little and moves its points.
-Qi et al. (2017), PointNet, appendix: 0.8 % of mistakes. Notes: J 7.3.
+Every step samples other points of each digit, rotates and scales it and adds noise.
+Qi et al. (2017), PointNet, appendix: 0.8 % test error. Notes: J 7.3.
 """
 
 from dataclasses import dataclass
@@ -37,17 +37,17 @@ class Recipe(BaseRecipe):
     )
 
     features: int = 256
-    """Global features of a digit."""
+    """Size of a digit's global feature vector."""
     visible: int = 64
-    """Points of each digit that a training step sees; all 128 are seen in evaluation."""
+    """Points sampled from each digit in training; evaluation uses all 128."""
     dropout: float = 0.3
-    """Share of the last hidden units that are dropped in training."""
+    """Dropout rate of the last hidden layer."""
     degrees: float = 10.0
-    """Largest turn."""
+    """Largest rotation in degrees."""
     stretch: float = 0.1
-    """Largest change of the length of each axis."""
+    """Largest relative change of scale of each axis."""
     jitter: float = 0.02
-    """Spread of the noise on every coordinate, cut off at 2.5 times as much."""
+    """Standard deviation of the noise on every coordinate, clipped at 2.5 of them."""
     settings: Settings = Settings(
         epochs=6,
         batch_size=64,

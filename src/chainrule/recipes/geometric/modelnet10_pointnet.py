@@ -1,8 +1,7 @@
-"""Furniture told apart from clouds of points by PointNet.
+"""ModelNet10: furniture classified from point clouds by PointNet.
 
-Every step draws other points of each cloud, mirrors it, turns it a little about the upward axis,
-stretches it and moves its points. Qi et al. (2017), PointNet; Wu et al. (2015), ModelNet.
-Notes: J 7.3.
+Every step samples other points of each cloud, flips it, rotates it about the vertical axis, scales
+it and adds noise. Qi et al. (2017), PointNet; Wu et al. (2015), ModelNet. Notes: J 7.3.
 """
 
 from dataclasses import dataclass
@@ -41,21 +40,21 @@ class Recipe(BaseRecipe):
     )
 
     features: int = 1024
-    """Global features of a cloud."""
+    """Size of a cloud's global feature vector."""
     visible: int = 384
-    """Points of each cloud that a training step sees; all 1,024 are seen in evaluation."""
+    """Points sampled from each cloud in training; evaluation uses all 1,024."""
     dropout: float = 0.4
-    """Share of the last hidden units that are dropped in training."""
+    """Dropout rate of the last hidden layer."""
     degrees: float = 10.0
-    """Largest turn about the upward axis."""
+    """Largest rotation about the vertical axis, in degrees."""
     stretch: float = 0.15
-    """Largest change of the length of each axis."""
+    """Largest relative change of scale of each axis."""
     jitter: float = 0.02
-    """Spread of the noise on every coordinate, cut off at 2.5 times as much."""
+    """Standard deviation of the noise on every coordinate, clipped at 2.5 of them."""
     missing: float = 0.5
-    """Largest share of a training cloud's points that are left out."""
+    """Largest share of points dropped from a training cloud."""
     normals: bool = False
-    """Give the network the normals, too; needs the archive of meshes."""
+    """Use the surface normals as further inputs; needs the archive of meshes."""
     settings: Settings = Settings(
         epochs=36,
         batch_size=32,

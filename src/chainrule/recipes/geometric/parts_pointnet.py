@@ -1,7 +1,8 @@
-"""The parts of tables, lamps, mugs and rockets, point by point, by PointNet.
+"""Part segmentation of tables, lamps, mugs and rockets by PointNet.
 
-Each point sees itself and the whole cloud. Clouds are turned about the upward axis, stretched a
-little and their points moved in every step. Qi et al. (2017), PointNet. Notes: J 7.3.
+Each point is classified by its local features and those of the whole cloud. Clouds are rotated
+about the vertical axis and scaled, with noise on the points. Qi et al. (2017), PointNet.
+Notes: J 7.3.
 """
 
 from collections.abc import Mapping
@@ -36,13 +37,13 @@ class Recipe(BaseRecipe):
     }
 
     features: int = 1024
-    """Global features of a cloud."""
+    """Size of a cloud's global feature vector."""
     degrees: float = 180.0
-    """Largest turn about the upward axis."""
+    """Largest rotation about the vertical axis, in degrees."""
     stretch: float = 0.1
-    """Largest change of the length of each axis."""
+    """Largest relative change of scale of each axis."""
     jitter: float = 0.01
-    """Spread of the noise on every coordinate, cut off at 2.5 times as much."""
+    """Standard deviation of the noise on every coordinate, clipped at 2.5 of them."""
     settings: Settings = Settings(
         epochs=12,
         batch_size=16,

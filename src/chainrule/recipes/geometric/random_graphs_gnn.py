@@ -1,9 +1,9 @@
-"""Which law drew a random network: whole graphs classified by message passing with a read-out.
+"""Random graphs classified by their generating model, by message passing with a readout.
 
     f(G) = W_2 (W_1 [Σ_m h_m^1, …, Σ_m h_m^L] + b_1)₊ + b_2
 
-All graphs have the same feature at every node and the same mean degree, so their shape alone tells.
-The Weisfeiler-Leman kernel, which bounds what messages can see, stands beside it.
+All graphs have the same node features and the same mean degree, so only their structure tells them
+apart. The baseline is the Weisfeiler-Leman kernel, which bounds the power of message passing.
 Xu et al. (2019), ICLR; Shervashidze et al. (2011), JMLR 12. Notes: J 7.4.
 """
 
@@ -40,13 +40,13 @@ class Recipe(BaseRecipe):
     ) | {"predict": "its examples are the graphs of one data set"}
 
     hidden_size: int = 32
-    """Units of every layer."""
+    """Hidden units of each layer."""
     num_layers: int = 3
-    """Rounds of messages."""
+    """Number of message-passing layers."""
     aggregation: str = "sum"
-    """How a node gathers messages: sum, mean or max."""
+    """Aggregation of messages at a node: sum, mean or max."""
     readout: str = "mean"
-    """How a graph gathers its nodes: sum, mean or max."""
+    """Readout over the nodes of a graph: sum, mean or max."""
     settings: Settings = Settings(
         epochs=60, batch_size=64, schedule="one-cycle", learning_rate=5e-3, weight_decay=1e-4
     )

@@ -1,9 +1,9 @@
-"""Adding two marked numbers of a long sequence: how long can each cell remember?
+"""The adding problem: over how many steps can each recurrent cell remember?
 
-The cell must keep the first marked number until the second comes, however far apart they are, and
-pass over all others. Answering 1 whatever comes has a root mean squared error of √(1/6) = 0.41.
-Hochreiter and Schmidhuber (1997); as in Le, Jaitly and Hinton (2015). Notes: J 5, J 5.1 (long-range
-dependencies).
+A sequence has two marked numbers, whose sum is the target; the cell must store the first until the
+second and ignore all others. The constant prediction 1 has a root mean squared error of
+√(1/6) = 0.41. Hochreiter and Schmidhuber (1997); as in Le, Jaitly and Hinton (2015).
+Notes: J 5, J 5.1 (long-range dependencies).
 """
 
 from dataclasses import dataclass, replace
@@ -31,7 +31,7 @@ class Recipe(MemoryTaskRecipe):
     solved: ClassVar[float] = 0.07
 
     lengths: tuple[int, ...] = (20, 50, 100, 200)
-    """Steps of a sequence."""
+    """Sequence lengths."""
     settings: Settings = replace(MemoryTaskRecipe.settings, epochs=20, learning_rate=5e-3)
 
     def load(self, length: int) -> Splits:

@@ -1,8 +1,8 @@
-"""Film reviews by an LSTM that reads the words in their order.
+"""IMDB reviews by an LSTM.
 
-The last 400 words of a review, an embedding, an LSTM and the greatest output of each unit; reviews
-of like length share a batch. A network that knows the order of the words is hardly better here than
-`imdb-lasso`, which knows none. ISL 10.5. Notes: L "When to Use Deep Learning" (IMDB).
+The last 400 words of a review, an embedding, an LSTM and the maximum of each unit over time;
+reviews of similar length share a batch. Word order helps little here: `imdb-lasso`, which ignores
+it, is hardly worse. ISL 10.5. Notes: L "When to Use Deep Learning" (IMDB).
 """
 
 from collections.abc import Mapping
@@ -39,13 +39,13 @@ class Recipe(BaseRecipe):
     cell: str = "lstm"
     """The recurrent layer: lstm, gru, elman, mingru, lru, …"""
     max_length: int = 400
-    """Words of a review that are read, from its end."""
+    """Longest input in words; of longer reviews the end is read."""
     embedding_dim: int = 64
-    """Entries of a word's embedding."""
+    """Size of a word's embedding."""
     hidden_size: int = 64
-    """Units of the layer."""
+    """Hidden units of the layer."""
     dropout: float = 0.4
-    """Share of embeddings and of outputs dropped in each step."""
+    """Dropout rate of the embeddings and of the outputs."""
     settings: Settings = Settings(
         epochs=6, batch_size=64, learning_rate=2e-3, schedule="one-cycle", clip_norm=1.0
     )

@@ -1,7 +1,7 @@
-"""German to English with attention: the decoder looks back at every word.
+"""German to English by GRUs with Bahdanau's attention.
 
-The same widths and number of epochs as the plain encoder-decoder, `multi30k-gru`. The run folder
-holds the alignment of some test sentences and BLEU by their length.
+Width and number of epochs are those of `multi30k-gru`, which has no attention. The run folder shows
+the alignment of some test sentences and BLEU by sentence length.
 Bahdanau, Cho and Bengio (2015). Notes: J 5.3.
 """
 
@@ -30,7 +30,7 @@ class Recipe(TranslationRecipe):
     )
 
     embedding_dim: int = 256
-    """Entries of a word's embedding."""
+    """Size of a word's embedding."""
     hidden_size: int = 256
     """Units of the recurrent layers."""
     dropout: float = 0.4

@@ -1,6 +1,7 @@
-"""German to English by two GRUs: all that is read must pass through one vector.
+"""German to English by a GRU encoder and decoder, without attention.
 
-The plain encoder-decoder, to be compared with attention at the same widths and number of epochs.
+The source sentence reaches the decoder as a single vector. Compare `multi30k-bahdanau`, which adds
+attention at the same width and number of epochs.
 Sutskever, Vinyals and Le (2014); Cho et al. (2014). Notes: J 5.3.
 """
 
@@ -28,7 +29,7 @@ class Recipe(TranslationRecipe):
     """The recurrent cell of encoder and decoder: gru, lstm, elman, mingru, lru, …"""
 
     embedding_dim: int = 256
-    """Entries of a word's embedding."""
+    """Size of a word's embedding."""
     hidden_size: int = 256
     """Units of the recurrent layers."""
     dropout: float = 0.4

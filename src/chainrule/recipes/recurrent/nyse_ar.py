@@ -4,8 +4,8 @@
 
 v, r and z: log volume, return and log volatility of a day.
 
-AR(5), solved exactly on the days of the training period, the part for validation included: there is
-nothing to choose by it. Yesterday's volume is the baseline. ISL 10.9.6. Notes: L "When to Use Deep
+AR(5), solved exactly on the training and validation days, as there is nothing to tune. The baseline
+is yesterday's volume. ISL 10.9.6. Notes: L "When to Use Deep
 Learning" (NYSE).
 """
 
@@ -58,7 +58,7 @@ class Recipe(BaseRecipe):
     unsupported: ClassVar[Mapping[str, str]] = only_gradients("is solved by least squares")
 
     seed: int = 0
-    """Changes nothing: the split is in time and the fit exact."""
+    """Without effect: the split is by time and the fit exact."""
 
     def data(self, folder: Path | None) -> Splits:
         return nyse.load(folder, self.seed)

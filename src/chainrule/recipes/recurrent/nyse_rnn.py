@@ -1,7 +1,7 @@
 """Tomorrow's trading volume by a recurrent network that reads the last five days.
 
-A GRU over (return, volume, volatility) of each day, and a linear output at the end. It is worth
-little more than AR(5), `nyse-ar`: the series is mostly noise. Yesterday's volume is the baseline.
+A GRU over (return, volume, volatility) of each day, and a linear output at the end. It is hardly
+better than AR(5), `nyse-ar`: the series is mostly noise. The baseline is yesterday's volume.
 ISL 10.9.6. Notes: L "When to Use Deep Learning" (NYSE).
 """
 
@@ -39,7 +39,7 @@ class Recipe(BaseRecipe):
     cell: str = "gru"
     """The recurrent layer: gru, lstm, elman, mingru, lru, …"""
     hidden_size: int = 64
-    """Its units."""
+    """Hidden units of the layer."""
     settings: Settings = Settings(
         epochs=30, batch_size=64, learning_rate=3e-3, schedule="one-cycle", weight_decay=1e-3
     )

@@ -1,7 +1,7 @@
-"""A GRU writes Shakespeare, character by character.
+"""A character-level GRU on Shakespeare.
 
-One layer of 446 units, trained by truncated backpropagation through time, beside the
-other cells at equal numbers of parameters and minutes: see `recurrent_lm`.
+One layer of 446 units, trained by truncated backpropagation through time. All cells have equal
+parameters and training time: see `recurrent_lm`.
 Cho et al. (2014). Notes: J 5.1.
 """
 

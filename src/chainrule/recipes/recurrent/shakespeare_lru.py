@@ -1,7 +1,7 @@
-"""The LRU writes Shakespeare: a linear recurrence with complex eigenvalues.
+"""A character-level LRU on Shakespeare: a linear recurrence with complex eigenvalues.
 
-Three residual blocks of 160 units, trained by truncated backpropagation through time, beside the
-other cells at equal numbers of parameters and minutes: see `recurrent_lm`.
+Three residual blocks of 160 units, trained by truncated backpropagation through time. All cells
+have equal parameters and training time: see `recurrent_lm`.
 Orvieto et al. (2023). Notes: J 5.2.
 """
 

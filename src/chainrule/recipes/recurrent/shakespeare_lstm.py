@@ -1,7 +1,7 @@
-"""An LSTM writes Shakespeare, character by character.
+"""A character-level LSTM on Shakespeare.
 
-One layer of 384 units, trained by truncated backpropagation through time, beside the
-other cells at equal numbers of parameters and minutes: see `recurrent_lm`.
+One layer of 384 units, trained by truncated backpropagation through time. All cells have equal
+parameters and training time: see `recurrent_lm`.
 Hochreiter and Schmidhuber (1997). Notes: J 5.1.
 """
 

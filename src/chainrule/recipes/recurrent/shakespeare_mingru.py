@@ -1,7 +1,7 @@
-"""A minGRU writes Shakespeare: a linear recurrence whose gates see the input only.
+"""A character-level minGRU on Shakespeare: a linear recurrence gated by the input alone.
 
-Three residual blocks of 194 units, trained by truncated backpropagation through time, beside the
-other cells at equal numbers of parameters and minutes: see `recurrent_lm`.
+Three residual blocks of 194 units, trained by truncated backpropagation through time. All cells
+have equal parameters and training time: see `recurrent_lm`.
 Feng et al. (2024). Notes: J 5.2.
 """
 

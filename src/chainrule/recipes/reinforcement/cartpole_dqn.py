@@ -1,8 +1,8 @@
-"""Cart and pole: a network learns by trying to keep a pole upright on a cart.
+"""Cart-pole balancing by deep Q-learning.
 
-Deep Q-learning with a replay memory and an older copy of the network, the action chosen by the one
-and valued by the other. The carts are those of gymnasium's CartPole-v1, many at once; an episode
-that the clock cuts off at 500 steps still has a future, and is treated so. Notes: A 4.
+Deep double Q-learning with a replay buffer and a target network, in many copies of gymnasium's
+CartPole-v1 at once. An episode that is truncated at 500 steps is not terminal: its last state is
+bootstrapped. Notes: A 4.
 
 Mnih et al. (2015), Nature 518; van Hasselt, Guez and Silver (2016), AAAI.
 """

@@ -2,9 +2,8 @@
 
     chainrule train dqn --env CartPole-v1
 
-What the environment shows must be a vector of numbers. The settings are those that learn cart and
-pole; harder environments want more epochs and a larger memory. Needs the package gymnasium, an
-extra of this one. Notes: A 4.
+Observations must be vectors. The settings are those of `cartpole-dqn`; harder environments need
+more epochs and a larger replay buffer. Requires gymnasium, an optional dependency. Notes: A 4.
 
 Mnih et al. (2015), Nature 518; Towers et al. (2024), gymnasium.
 """
@@ -26,7 +25,7 @@ PICTURES = 8  # of an episode
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe(DQNRecipe):
-    """What the environment shows → hidden layers → the value of every action."""
+    """Observation → hidden layers → the value of every action."""
 
     reference: ClassVar[str] = "A 4"
 

@@ -1,9 +1,9 @@
-"""A grid world learned by Q-learning: the best way from every cell, found by walking.
+"""A grid world learned by Q-learning, compared with the exact solution.
 
     Q(s, a) ← Q(s, a) + n(s, a)^(-ω) (r + γ max_a' Q(s', a') - Q(s, a))
 
-The agents know neither the map nor how slippery it is. What they reach is measured exactly against
-value iteration, which knows both; SARSA walks as many steps beside them, and values its own
+The agents know neither the map nor the probability of slipping. Their policies are compared with
+the exact solution by value iteration, and with SARSA after as many steps, which evaluates its own
 exploring policy instead. Watkins and Dayan (1992). Notes: A 4.
 """
 
@@ -43,17 +43,17 @@ class Recipe(GridWorldRecipe):
     reference: ClassVar[str] = "A 4"
 
     seed: int = 0
-    """From it follow every start, slip and random action."""
+    """Determines every start, slip and random action."""
     agents: int = 20
-    """Independent learners, each with a table of its own."""
+    """Number of independent agents, each with its own table."""
     epochs: int = 40
-    """Parts of the training, after each of which the policies are valued."""
+    """Number of epochs; the greedy policies are evaluated after each."""
     epoch_steps: int = 1000
-    """Steps of every agent in one epoch."""
+    """Steps of each agent per epoch."""
     epsilon: float = 0.5
-    """Share ε of random actions."""
+    """Probability ε of a random action."""
     power: float = 0.55
-    """ω of the rate n^(-ω), in (0.5, 1]."""
+    """Exponent ω of the learning rate n^(-ω), in (0.5, 1]."""
 
     def __post_init__(self) -> None:
         for name in ("agents", "epochs", "epoch_steps"):

@@ -1,9 +1,9 @@
-"""A grid world solved by value iteration: the best way from every cell, before a step is taken.
+"""A grid world solved by value iteration.
 
     V ← max_a Σ_s' P(s' | s, a) (R(s, a, s') + γ V(s'))
 
-until the bound says that the greedy policy loses less than ε. Policy iteration runs beside it, and
-must find the same. Bellman (1957). Notes: A 4.
+until the bound guarantees that the greedy policy loses less than ε. The result is checked against
+policy iteration. Bellman (1957). Notes: A 4.
 """
 
 from collections.abc import Generator
@@ -31,9 +31,9 @@ class Recipe(GridWorldRecipe):
     reference: ClassVar[str] = "A 4"
 
     seed: int = 0
-    """Nothing is drawn: every seed gives the same."""
+    """Without effect: the algorithm is deterministic."""
     epsilon: float = 1e-6
-    """What the policy may lose in any cell, at most."""
+    """Largest loss of the greedy policy in any cell."""
 
     def model(self, summary: DataSummary) -> ValueIteration:
         return ValueIteration(summary.inputs, len(DIRECTIONS))

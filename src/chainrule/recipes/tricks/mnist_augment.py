@@ -1,6 +1,6 @@
-"""MNIST with digits that are turned, scaled and shifted a little in every step.
+"""MNIST by an MLP with affine augmentation.
 
-The network of `mnist-mlp-dropout`, which never sees the same picture twice.
+The network of `mnist-mlp-dropout` on digits that are rotated, scaled and translated at random.
 Notes: L "Tricks of the trade" (data augmentation), J 8.7.
 """
 
@@ -15,17 +15,17 @@ from chainrule.training import Settings
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe(mnist_mlp_dropout.Recipe):
-    """784-256-128-10 with dropout, on moving digits."""
+    """784-256-128-10 with dropout and augmentation."""
 
     reference: ClassVar[str] = "L 'Tricks of the trade', J 8.7"
     published: ClassVar[tuple[Published, ...]] = ()
 
     degrees: float = 10.0
-    """Largest turn."""
+    """Largest rotation in degrees."""
     scaling: float = 0.1
-    """Largest change of size."""
+    """Largest relative change of scale."""
     shift: float = 0.07
-    """Largest shift, as a share of the frame."""
+    """Largest translation, as a fraction of the image size."""
     dropout: tuple[float, ...] = (0.1, 0.1)
     settings: Settings = replace(mnist_mlp_dropout.Recipe.settings, epochs=60)
 

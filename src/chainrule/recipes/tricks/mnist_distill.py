@@ -1,8 +1,9 @@
-"""A small MNIST network learns from a large one, beside the same network on labels alone.
+"""Distillation on MNIST: a small network taught by a large one.
 
     chainrule train mnist-ensemble --out runs/teacher
     chainrule train mnist-distill --teacher runs/teacher
 
+The baseline is the same network trained on the labels alone.
 Hinton, Vinyals and Dean (2015). Notes: J 8.9.
 """
 

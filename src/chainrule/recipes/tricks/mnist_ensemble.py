@@ -1,8 +1,8 @@
-"""MNIST by ten networks at once, whose mean opinion errs less than each of them.
+"""MNIST by an ensemble of ten networks.
 
-784-256-128-10 from ten random starts, trained in one batched program. No dropout, no decay and a
-large rate: what regularizes a member also makes it agree with the others, and then the mean gains
-little. Notes: L "Tuning and model selection".
+784-256-128-10 from ten random initializations, trained in one batched program, without dropout and
+weight decay and with a large learning rate: regularization makes the members agree, and then their
+mean gains little. Notes: L "Tuning and model selection".
 """
 
 from dataclasses import dataclass, replace

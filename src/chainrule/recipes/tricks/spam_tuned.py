@@ -1,11 +1,11 @@
-"""Spam e-mails with every trick on, and a table of which trick helped (ESL exercise 11.7).
+"""Spam e-mails with ten training techniques, and the ablation of each (ESL exercise 11.7).
 
-Ten tricks are taken away one by one from the whole set, and added one by one to a bare network that
-has none: raw frequencies, plain stochastic gradient descent at a constant rate, no penalty. Every
-variant gets the best of four learning rates by cross-validation. In the table `validation` is the
+Each technique is removed from the full set, and added to a bare network without any: raw
+frequencies, plain stochastic gradient descent at a constant rate, no penalty. Every variant gets
+the best of four learning rates by cross-validation. In the table `validation` is the
 cross-validated error on the 3,065 training e-mails with its standard error over the folds, `test`
-the mean over the runs from different starts with its standard error over them; the 1,536 test
-e-mails themselves leave an uncertainty of 0.5 %. Notes: L exercise 10.6.
+the mean over runs with different seeds and its standard error; the finite test set of 1,536 e-mails
+adds an uncertainty of 0.5 %. Notes: L exercise 10.6.
 
 The settings come from the training e-mails alone:
 
@@ -66,21 +66,21 @@ class Recipe(BaseRecipe):
     hidden: tuple[int, ...] = (64, 64)
     """Widths of the hidden layers."""
     dropout: float = 0.292
-    """Share of hidden units dropped in each step."""
+    """Dropout rate of the hidden layers."""
     norm: Literal["batch", "none"] = "batch"
-    """Batch normalization before every nonlinearity, or none."""
+    """batch: batch normalization before every nonlinearity; none: without."""
     transform: Literal["log", "none"] = "log"
-    """Frequencies through log(1 + x / 0.1), or as they are."""
+    """log: log(1 + x / 0.1) of the frequencies; none: the frequencies."""
     scaling: Literal["standard", "none"] = "standard"
-    """Inputs of mean 0 and spread 1, or as they are."""
+    """standard: inputs of mean 0 and variance 1; none: as they are."""
     tricks: tuple[str, ...] = tuple(OFF)
-    """The tricks to take away and to add."""
+    """Techniques to ablate."""
     table_folds: int = 5
-    """Of the cross-validation in the table."""
+    """Folds of the cross-validation in the table."""
     repeats: int = 3
-    """Runs, or ensembles, of which the table shows the mean."""
+    """Runs, or ensembles, averaged in the table."""
     members: int = 5
-    """Networks of the ensemble."""
+    """Number of networks in the ensemble."""
     settings: Settings = Settings(
         epochs=40,
         schedule="one-cycle",
@@ -108,7 +108,7 @@ class Recipe(BaseRecipe):
 
     def baselines(self, data: Splits) -> dict[str, Metrics]:
         if (self.transform, self.scaling) != ("log", "standard"):
-            return {}  # from these inputs the others cannot be had
+            return {}  # the variants need the original inputs
         return {name: worth(variant, data) for name, variant in self.variants()}
 
     def variants(self) -> "Iterator[tuple[str, Recipe]]":
