@@ -34,10 +34,10 @@ MADE = {"joined_parts": (440, 40), "digit_scenes": (1040, 40)}  # examples that 
 FEW = 60  # examples of each split; 12 sentences
 TRIED = {"epochs": 1, "epoch_steps": 160, "warm_up": 100, "episodes": 2, "test_episodes": 2}
 SIZES: dict[str, object] = {"hidden_size": 8, "num_layers": 1, "num_heads": 2}
-TINY: dict[str, object] = {"epochs": 1, "num_examples": 50, "hidden_size": 4}
+TINY: dict[str, object] = {"epochs": 1, "num_samples": 50, "hidden_size": 4}
 SMALL: dict[str, dict[str, object]] = {
-    "moons-mlp": {"num_examples": 100},
-    "xor-mlp": {"num_examples": 100},
+    "moons-mlp": {"num_samples": 100},
+    "xor-mlp": {"num_samples": 100},
     "copy-memory": {"cells": ("gru",), "lengths": (2,), **TINY},
     "adding": {"cells": ("gru",), "lengths": (4,), **TINY},
     "hopfield-digits": {"cues": 2},

@@ -108,7 +108,7 @@ def test_a_number_of_a_table_is_predicted_in_its_own_units(
 
 
 def test_predictions_can_be_written_as_a_table(capsys: pytest.CaptureFixture[str]) -> None:
-    printed(capsys, "train", "moons-mlp", "--epochs", "5", "--num-examples", "200", "--out", "run")
+    printed(capsys, "train", "moons-mlp", "--epochs", "5", "--num-samples", "200", "--out", "run")
     Path("new.csv").write_text("x1,x2\n0,1\n1,-0.5\n")
     assert main(["predict", "run", "new.csv", "--out", "found.csv"]) == 0
     header, *rows = Path("found.csv").read_text().splitlines()

@@ -14,7 +14,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two finished runs, an interrupted one, one that never began, and two broken folders."""
     folder = tmp_path_factory.mktemp("place") / "runs"
     for name, rate in (("a", "0.01"), ("b", "0.02")):
-        words = ["train", "moons-mlp", "--epochs", "2", "--num-examples", "60", "--quiet"]
+        words = ["train", "moons-mlp", "--epochs", "2", "--num-samples", "60", "--quiet"]
         words += ["--no-pictures", "--learning-rate", rate, "--out", str(folder / name)]
         assert main(words) == 0
     shutil.copytree(folder / "a", folder / "stopped")

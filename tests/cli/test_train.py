@@ -33,7 +33,7 @@ def test_train_prints_a_table_of_80_columns_and_numbers_its_runs(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     for _ in range(2):
-        text = printed(capsys, "train", "moons-mlp", "--epochs", "1", "--num-examples", "100")
+        text = printed(capsys, "train", "moons-mlp", "--epochs", "1", "--num-samples", "100")
     assert "validation" in text
     assert max(map(len, text.splitlines())) <= 80
     assert sorted(path.name for path in Path("runs").iterdir()) == ["moons-mlp-1", "moons-mlp-2"]
@@ -110,7 +110,7 @@ def test_progress_says_what_is_training_and_what_is_validation(
 ) -> None:
     monkeypatch.setattr(output, "LINE_EVERY", 0.0)
     assert (
-        main(["train", "moons-mlp", "--epochs", "2", "--num-examples", "60", "--no-pictures"]) == 0
+        main(["train", "moons-mlp", "--epochs", "2", "--num-samples", "60", "--no-pictures"]) == 0
     )
     lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("epoch")]
     assert len(lines) == 2
@@ -159,6 +159,6 @@ def test_a_run_may_begin_with_anothers_weights_and_keep_some(
 
 
 def test_resume_of_a_finished_run_says_so(capsys: pytest.CaptureFixture[str]) -> None:
-    printed(capsys, "train", "xor-mlp", "--epochs", "1", "--num-examples", "100", "--out", "run")
+    printed(capsys, "train", "xor-mlp", "--epochs", "1", "--num-samples", "100", "--out", "run")
     assert main(["resume", "run"]) == 0
     assert "already finished" in capsys.readouterr().err

@@ -25,7 +25,7 @@ from chainrule.tuning import study as studies
 pytest.importorskip("optuna")
 RATES = ("learning_rate=1e-3:1e-1:log", "hidden=3|5")
 FORMS = [e for e in entries("recipes") if "tune" not in e.load().Recipe.unsupported]
-BRIEF = shlex.split("tune moons-mlp --num-examples 90 --epochs 3 --folds 2 --points 1 --json")
+BRIEF = shlex.split("tune moons-mlp --num-samples 90 --epochs 3 --folds 2 --points 1 --json")
 BRIEF += ["--space", *RATES]
 
 
@@ -226,7 +226,7 @@ def test_control_c_leaves_130_and_a_study_that_goes_on(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = shlex.split(
-        "tune moons-mlp --num-examples 90 --epochs 3 --folds 2 --points 2 --trials 4"
+        "tune moons-mlp --num-samples 90 --epochs 3 --folds 2 --points 2 --trials 4"
     )
     words += ["--json", "--space", *RATES, "--out"]
     assert main([*words, "straight"]) == 0
@@ -247,7 +247,7 @@ def test_control_c_leaves_130_and_a_study_that_goes_on(
 
 def test_the_tables_fit_and_the_command_trains_the_best(capsys: pytest.CaptureFixture[str]) -> None:
     words = shlex.split(
-        "tune moons-mlp --num-examples 90 --epochs 3 --folds 2 --trials 12 --out here"
+        "tune moons-mlp --num-samples 90 --epochs 3 --folds 2 --trials 12 --out here"
     )
     assert main([*words, "--quiet"]) == 0
     assert not capsys.readouterr().out

@@ -15,7 +15,7 @@ from chainrule.runs.predictions import Predictions
 from chainrule.runs.run import Run, build
 from chainrule.training import Record
 
-TINY = {"epochs": 2, "num_examples": 60, "hidden_size": 4, "threads": 1}
+TINY = {"epochs": 2, "num_samples": 60, "hidden_size": 4, "threads": 1}
 GRID = adding.Recipe.configured(cells=("elman", "mingru"), lengths=(3, 6), **TINY)
 
 
@@ -84,7 +84,7 @@ def test_copying_counts_the_last_steps_alone():
 
 def test_a_linear_recurrence_learns_to_copy_in_a_few_steps():
     recipe = copy_memory.Recipe.configured(
-        cells=("lru",), lengths=(1,), epochs=3, num_examples=1000, hidden_size=32
+        cells=("lru",), lengths=(1,), epochs=3, num_samples=1000, hidden_size=32
     )
     data = recipe.data(None)
     model = build(Configuration(recipe), recipe.summarize(data))

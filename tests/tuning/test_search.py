@@ -28,7 +28,7 @@ from chainrule.tuning.result import importance, summary, used
 from chainrule.tuning.space import changed, flags, grid, own_point, space_of
 
 pytest.importorskip("optuna")
-SMALL = Recipe.configured(num_examples=90, hidden=(4,), epochs=3, batch_size=64)
+SMALL = Recipe.configured(num_samples=90, hidden=(4,), epochs=3, batch_size=64)
 RATES = ("learning_rate=1e-3:1e-1:log", "hidden=3|5")
 
 

@@ -78,7 +78,7 @@ def test_a_grid_has_all_combinations_with_equal_architectures_together() -> None
 
 
 def test_settings_of_the_data_are_not_searched() -> None:
-    assert not {"noise", "num_examples", "seed"} & set(searchable(moons_mlp.Recipe))
+    assert not {"noise", "num_samples", "seed"} & set(searchable(moons_mlp.Recipe))
     assert not {"table", "target", "task", "ignore"} & set(searchable(mlp.Recipe))
 
 

@@ -42,13 +42,13 @@ class Recipe(BaseRecipe):
     """Determines the validation split."""
     margin: float = 0.1
     """Distance γ of the nearest point from the separating line."""
-    num_examples: int = 500
+    num_samples: int = 500
     """Number of points."""
     passes: int = 1000
     """Largest number of passes over the data."""
 
     def data(self, folder: Path | None) -> Splits:
-        return blobs.load(folder, self.seed, num_samples=self.num_examples, margin=self.margin)
+        return blobs.load(folder, self.seed, num_samples=self.num_samples, margin=self.margin)
 
     def model(self, summary: DataSummary) -> Perceptron:
         return Perceptron(summary.inputs, bias=False)

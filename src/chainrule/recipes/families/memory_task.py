@@ -52,7 +52,7 @@ class MemoryTaskRecipe(BaseRecipe):
     """Hidden units of each layer."""
     num_layers: int = 1
     """Number of layers; linear recurrences are residual blocks with an MLP."""
-    num_examples: int = 5_000
+    num_samples: int = 5_000
     """Sequences of every length: 80 % for training, 10 % for validation, 10 % for the test."""
     settings: Settings = Settings(batch_size=64, clip_norm=1.0)
 

@@ -21,7 +21,7 @@ class Recipe(BaseRecipe):
     """Two coordinates → hidden layers → two moons."""
 
     reference: ClassVar[str] = "A 1.2.2"
-    data_fields: ClassVar[tuple[str, ...]] = ("num_examples", "noise")
+    data_fields: ClassVar[tuple[str, ...]] = ("num_samples", "noise")
 
     hidden: tuple[int, ...] = (32, 32)
     """Widths of the hidden layers."""
@@ -29,14 +29,14 @@ class Recipe(BaseRecipe):
     """relu, tanh, sigmoid, gelu, …"""
     noise: float = 0.15
     """Standard deviation of the points around their moon."""
-    num_examples: int = 1000
+    num_samples: int = 1000
     """Number of points."""
     settings: Settings = Settings(
         epochs=60, batch_size=32, schedule="one-cycle", learning_rate=1e-2
     )
 
     def data(self, folder: Path | None) -> Splits:
-        return moons.load(folder, self.seed, num_samples=self.num_examples, noise=self.noise)
+        return moons.load(folder, self.seed, num_samples=self.num_samples, noise=self.noise)
 
     def model(self, summary: DataSummary) -> nn.Module:
         return MLP(summary.inputs, self.hidden, summary.outputs, self.activation)

@@ -35,7 +35,7 @@ class Recipe(MemoryTaskRecipe):
     settings: Settings = replace(MemoryTaskRecipe.settings, epochs=20, learning_rate=5e-3)
 
     def load(self, length: int) -> Splits:
-        return adding.load(seed=self.seed, num_samples=self.num_examples, length=length)
+        return adding.load(seed=self.seed, num_samples=self.num_samples, length=length)
 
     def with_head(self, layer: Recurrent, outputs: int) -> nn.Module:
         return SequenceClassifier(layer, outputs)

@@ -53,7 +53,7 @@ class Recipe(MemoryTaskRecipe):
     settings: Settings = replace(MemoryTaskRecipe.settings, epochs=25, learning_rate=5e-3)
 
     def load(self, length: int) -> Splits:
-        return copy_memory.load(seed=self.seed, num_samples=self.num_examples, length=length)
+        return copy_memory.load(seed=self.seed, num_samples=self.num_samples, length=length)
 
     def with_head(self, layer: Recurrent, outputs: int) -> nn.Module:
         return SequenceTagger(layer, outputs)
