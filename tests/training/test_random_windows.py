@@ -14,7 +14,7 @@ from chainrule.models.attention.gpt import GPT
 from chainrule.training import Progress, Settings, evaluate, iterate
 from chainrule.training.randomness import mix
 from chainrule.training.sources import RandomWindows
-from chainrule.training.sources import text as sources
+from chainrule.training.sources import random_windows as sources
 from chainrule.training.trainer import NetworkTrainer
 
 VOCAB_SIZE, CONTEXT = 5, 6
@@ -147,7 +147,7 @@ def test_a_text_is_measured_window_by_window(monkeypatch: pytest.MonkeyPatch) ->
         network.eval()
         losses = [F.cross_entropy(network(x[None, p])[0], y[p]).item() for p in parts]
         network.train()
-    monkeypatch.setattr(sources, "EVALUATION_TOKENS", 3 * CONTEXT)
+    monkeypatch.setattr(sources, "TOKENS", 3 * CONTEXT)
     assert loss_of(network, (x, y)) == pytest.approx(sum(losses) / 4, rel=1e-5)
     assert network.training
 

@@ -6,6 +6,7 @@ A new kind of batch is a new source, never a new loop.
 from chainrule.training.sources.base import Batch, BatchSource
 from chainrule.training.sources.convert import as_source
 from chainrule.training.sources.loaders import DatasetSource, LoaderSource
+from chainrule.training.sources.random_windows import RandomWindows
 from chainrule.training.sources.rows import (
     BucketedSequences,
     MemoryMappedRows,
@@ -13,7 +14,7 @@ from chainrule.training.sources.rows import (
     RowsWithReplacement,
     WholeBatch,
 )
-from chainrule.training.sources.text import RandomWindows, TruncatedBPTT
+from chainrule.training.sources.truncated_bptt import TruncatedBPTT
 
 __all__ = [
     "Batch",

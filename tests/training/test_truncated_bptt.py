@@ -164,7 +164,7 @@ def test_the_loss_of_a_text_does_not_depend_on_how_it_is_cut(
 ) -> None:
     network, whole = model("mingru", seed), text(800, seed)
     found = loss_of(network, whole)
-    monkeypatch.setattr("chainrule.training.sources.text.EVALUATION_CHUNK", 7)
+    monkeypatch.setattr("chainrule.training.sources.truncated_bptt.CHUNK", 7)
     assert loss_of(network, whole) == pytest.approx(found, rel=1e-5)
     x, y = (t.view(16, 50) for t in whole)
     by_hand = F.cross_entropy(network(x).flatten(0, 1), y.flatten()).item()
