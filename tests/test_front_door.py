@@ -86,3 +86,11 @@ def test_a_notebook_shows_the_layers_of_our_models_only() -> None:
     html = layer_table(cr.models.MLP(4, [3], 2))
     assert html is not None and "23 parameters" in html and "<td>Linear</td>" in html
     assert layer_table(nn.Linear(2, 2)) is None
+
+
+def test_a_model_with_a_single_logit_is_trained_without_further_words() -> None:
+    torch.manual_seed(0)
+    data = cr.data.blobs(num_samples=200)
+    model = cr.models.LogisticRegression(2)
+    cr.fit(model, data, epochs=60, learning_rate=0.1)
+    assert cr.evaluate(model, data.test)["accuracy"] > 0.9

@@ -92,7 +92,7 @@ def test_an_empty_array_is_refused(shape):
 
 def test_rare_classes_are_named():
     splits = arrays(X, np.where(np.arange(100) < 2, 7, Y))
-    assert splits.notes == ("classes with fewer than 3 examples: '7' (2)",)
+    assert splits.remarks == ("classes with fewer than 3 examples: '7' (2)",)
 
 
 def test_words_in_x_are_refused():

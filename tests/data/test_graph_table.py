@@ -29,7 +29,7 @@ def test_two_tables_become_a_graph_with_splits_of_the_labeled_nodes(write):
     assert data.classes == ("a", "b")
     assert data.labels[:4].tolist() == [0, 1, 0, 1] and data.labels[40:].tolist() == [-1, -1]
     assert [len(s.x) for s in (data.train, data.validation, data.test)] == [24, 8, 8]
-    assert data.notes == ("2 of 42 nodes have no 'kind'",)
+    assert data.remarks == ("2 of 42 nodes have no 'kind'",)
     train = data.graph.x[data.train.x, 0]
     assert abs(float(train.mean())) < 1e-6  # standardized by the training nodes alone
 
@@ -45,7 +45,7 @@ def test_both_directions_loops_and_further_columns_are_told(write):
     edges = [*(f"{edge},1" for edge in EDGES), "p1,p0,2", "p5,p5,3"]
     data = graph_table(*write(edges=edges, ends="from,to,weight"), "kind")
     assert data.graph.num_edges == 78
-    assert data.notes == (
+    assert data.remarks == (
         "column 'weight' of the edges was ignored",
         "1 edges from a node to itself were dropped",
         "1 edges are listed in both directions and count once",
@@ -56,7 +56,7 @@ def test_without_columns_every_node_is_a_feature(write):
     nodes = [f"p{i},{'ab'[i % 2]}" for i in range(40)]
     data = graph_table(*write(nodes, header="name,kind"), "kind")
     assert torch.equal(data.graph.x, torch.eye(40))
-    assert "every node has a one-hot feature" in data.notes[0]
+    assert "every node has a one-hot feature" in data.remarks[0]
 
 
 def test_an_id_column_may_stand_anywhere(write):

@@ -23,7 +23,7 @@ def least_squares(splits) -> torch.Tensor:
 
 def test_linear_regression_on_hitters_errs_as_the_book_says(big_data):
     splits = hitters.load(big_data)
-    assert splits.notes == ("59 of 322 rows were dropped: no 'Salary'",)
+    assert splits.remarks == ("59 of 322 rows were dropped: no 'Salary'",)
     error = (least_squares(splits) - splits.test.y).abs().mean()
     assert round(float(error), 2) == 259.72  # ISLP lab 10.9.1: 259.7153
 

@@ -67,7 +67,7 @@ def test_only_the_validation_split_follows_the_seed():
 
 def test_splits_print_their_shapes_classes_and_notes():
     part = Split(torch.zeros(5, 1, 8, 8), torch.zeros(5, dtype=torch.int64))
-    assert repr(Splits(part, part, part, ("no", "yes"), notes=("one row was left out",))) == (
+    assert repr(Splits(part, part, part, ("no", "yes"), remarks=("one row was left out",))) == (
         "Splits\n"
         "  train: Split(x (5, 1, 8, 8) float32, y (5,) int64)\n"
         "  validation: Split(x (5, 1, 8, 8) float32, y (5,) int64)\n"
@@ -92,7 +92,7 @@ def test_a_notebook_shows_a_table_with_sample_images():
     x = torch.zeros(12, 1, 8, 8)
     x[:, :, 2:4] = 1
     part = Split(x, torch.arange(12) % 3)
-    page = Splits(part, part, part, ("<a>", "b", "c"), notes=("a & b",))._repr_html_()
+    page = Splits(part, part, part, ("<a>", "b", "c"), remarks=("a & b",))._repr_html_()
     assert page.count("<tr>") == 4
     row = ("train", "12", "(12, 1, 8, 8) float32", "(12,) int64", "3")
     assert "".join(f"<td>{cell}</td>" for cell in row) in page

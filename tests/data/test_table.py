@@ -161,7 +161,7 @@ def test_columns_without_information_are_left_out_with_a_note():
         ("name", "its words are nearly all different"),
         ("empty", "same"),
     ]:
-        assert any(f"'{name}' was dropped" in note and reason in note for note in splits.notes)
+        assert any(f"'{name}' was dropped" in note and reason in note for note in splits.remarks)
 
 
 @pytest.mark.parametrize("rows", [30, 60, 800])
@@ -173,7 +173,7 @@ def test_words_that_are_nearly_all_different_are_left_out_of_small_tables_too(ro
         "label": ["up", "down"] * (rows // 2),
     }
     splits = table(source, target="label")
-    assert splits.notes == ("column 'name' was dropped: its words are nearly all different",)
+    assert splits.remarks == ("column 'name' was dropped: its words are nearly all different",)
     assert [column.name for column in splits.encoder.columns] == ["number", "town"]
 
 
@@ -183,8 +183,8 @@ def test_a_column_that_numbers_the_rows_is_left_out(ids):
     labels[5] = ""  # a row that goes must not hide the counting
     splits = table(columns(customer_id=list(ids), label=labels), target="label")
     assert "customer_id" not in splits.encoder.features
-    assert splits.notes[1:] == ("column 'customer_id' was dropped: it numbers the rows",)
-    assert splits.encoder.notes == splits.notes[1:]
+    assert splits.remarks[1:] == ("column 'customer_id' was dropped: it numbers the rows",)
+    assert splits.encoder.remarks == splits.remarks[1:]
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def test_only_consecutive_whole_numbers_count_the_rows(values, counting):
 def test_ignored_columns_are_not_read_at_all():
     broken = ["$1", *range(59)]
     splits = table(columns(broken=broken), target="label", ignore=("broken", "color"))
-    assert splits.encoder.features == ("number",) and splits.notes == ()
+    assert splits.encoder.features == ("number",) and splits.remarks == ()
     with pytest.raises(InputError, match=r"no column named 'colr'; did you mean color\?"):
         table(columns(), target="label", ignore=("colr",))
     with pytest.raises(InputError, match="the target 'label' cannot be in ignore"):
@@ -223,7 +223,7 @@ def test_dates_are_left_out_with_advice(write_date):
     days = pd.date_range("2020-03-01", periods=ROWS // 2, freq="9D").strftime(write_date).tolist()
     for dates in (days * 2, [*days, *days[:-9], *[""] * 9]):
         splits = table(columns(signup_date=dates), target="label")
-        assert splits.notes == (
+        assert splits.remarks == (
             "column 'signup_date' was dropped: its values look like dates; "
             "add numbers such as the year or the days since",
         )
@@ -277,7 +277,7 @@ def test_rows_without_a_target_are_left_out_with_a_note():
     labels = columns()["label"]
     labels[5] = labels[6] = "?"
     splits = table(columns(label=labels), target="label")
-    assert splits.notes == ("2 of 60 rows were dropped: no 'label'",)
+    assert splits.remarks == ("2 of 60 rows were dropped: no 'label'",)
     assert sum(len(part.y) for part in (splits.train, splits.validation, splits.test)) == 58
 
 
@@ -313,7 +313,7 @@ def test_a_rare_class_keeps_an_example_for_training():
     for seed in range(5):
         splits = table(columns(label=labels), target="label", seed=seed)
         assert splits.train.y.unique().tolist() == [0, 1, 2]
-        assert splits.notes == ("classes with fewer than 3 examples: 'once' (1), 'twice' (2)",)
+        assert splits.remarks == ("classes with fewer than 3 examples: 'once' (1), 'twice' (2)",)
 
 
 @pytest.mark.parametrize(
@@ -375,7 +375,7 @@ def test_an_encoder_survives_json():
     splits = table(columns(same=[7] * ROWS, number=[None, *range(59)]), target="label")
     saved = json.loads(json.dumps(splits.encoder.to_json()))
     assert encoder_from_json(saved) == splits.encoder
-    assert encoder_from_json(saved).notes == splits.notes != ()
+    assert encoder_from_json(saved).remarks == splits.remarks != ()
 
 
 def test_a_file_is_encoded_by_column_name_whatever_the_order(write):

@@ -35,11 +35,11 @@ def graph_splits(
     parts: tuple[Tensor, Tensor, Tensor],
     classes: tuple[str, ...],
     encoder: Encoder | None = None,
-    notes: tuple[str, ...] = (),
+    remarks: tuple[str, ...] = (),
 ) -> GraphSplits:
     """The splits of a graph whose node indices are the three `parts`."""
     train, validation, test = (Split(rows, labels[rows]) for rows in parts)
-    return GraphSplits(train, validation, test, classes, encoder, notes, graph=graph, labels=labels)
+    return GraphSplits(train, validation, test, classes, encoder, remarks, graph=graph, labels=labels)
 
 
 def node_features(data: GraphSplits) -> Splits:
@@ -47,4 +47,4 @@ def node_features(data: GraphSplits) -> Splits:
     train, validation, test = (
         Split(data.graph.x[x], y) for x, y in (data.train, data.validation, data.test)
     )
-    return Splits(train, validation, test, data.classes, None, data.notes)
+    return Splits(train, validation, test, data.classes, None, data.remarks)

@@ -53,7 +53,7 @@ class Splits:
     test: the examples for the final metrics.
     classes: the class names in label order; empty for regression.
     encoder: turns a user's file into `x`; None where files make no sense.
-    notes: what was dropped or changed while reading, one sentence each.
+    remarks: what was dropped or changed while reading, one sentence each.
     """
 
     train: Split
@@ -61,7 +61,7 @@ class Splits:
     test: Split
     classes: tuple[str, ...] = ()
     encoder: Encoder | None = None
-    notes: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return summary.splits_text(self)

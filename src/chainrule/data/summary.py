@@ -34,7 +34,7 @@ def target_summary(classes: Sequence[str]) -> str:
 def splits_text(data: "Splits") -> str:
     """One line per split, then the classes and the notes."""
     lines = [f"{part}: {getattr(data, part)!r}" for part in PARTS]
-    lines += [target_summary(data.classes), *(f"note: {note}" for note in data.notes)]
+    lines += [target_summary(data.classes), *(f"note: {note}" for note in data.remarks)]
     return "\n  ".join([type(data).__name__, *lines])
 
 
@@ -45,7 +45,7 @@ def splits_html(data: "Splits") -> str:
         split = getattr(data, part)
         present = f"{len(split.y.unique()):,}" if data.classes else "–"
         rows.append((part, *_cells(split), present))
-    lines = (target_summary(data.classes), *data.notes)
+    lines = (target_summary(data.classes), *data.remarks)
     below = "".join(f"<div>{escape(line)}</div>" for line in lines)
     header = ("split", "examples", "x", "y", "classes present")
     return _table(header, rows) + below + sample_images(data.train.x)

@@ -40,9 +40,11 @@ def logistic(output: Float[Tensor, " batch"], y: Int[Tensor, " batch"]) -> Float
 
 
 def cross_entropy(
-    output: Float[Tensor, "batch classes"], y: Int[Tensor, " batch"]
+    output: Float[Tensor, "batch *classes"], y: Int[Tensor, " batch"]
 ) -> Float[Tensor, " batch"]:
-    """-log softmax(f)_y."""
+    """-log softmax(f)_y; for a model with a single logit the logistic loss, which is the same."""
+    if output.ndim == 1:
+        return logistic(output, y)
     return F.cross_entropy(output, y, reduction="none")
 
 

@@ -154,7 +154,7 @@ class BaseRecipe(ABC):
         """A summary of the data."""
         shape = tuple(data.train.x.shape[1:])
         examples = {name: len(getattr(data, name).x) for name in SPLITS}
-        rest: dict[str, Any] = {"remarks": data.notes, "encoder": data.encoder}
+        rest: dict[str, Any] = {"remarks": data.remarks, "encoder": data.encoder}
         if data.classes or not data.train.y.is_floating_point():
             return DataSummary(shape, data.classes, examples=examples, **rest)
         y = data.train.y.double()

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from chainrule.data.readers.columns import LARGEST
 from chainrule.data.readers.encoders import VectorEncoder
-from chainrule.data.readers.table import infer_classes, rare_class_notes
+from chainrule.data.readers.table import infer_classes, rare_class_remarks
 from chainrule.data.readers.table_encoder import TableEncoder
 from chainrule.data.splits import Splits, three_way_split
 from chainrule.errors import InputError
@@ -56,7 +56,7 @@ def arrays(
         test,
         classes,
         _vector_encoder(x, examples),
-        rare_class_notes(classes, labels),
+        rare_class_remarks(classes, labels),
     )
 
 

@@ -24,7 +24,7 @@ from chainrule.data.readers.columns import (
     read_csv,
     require_columns,
 )
-from chainrule.data.readers.table import MIN_ROWS, infer_classes, rare_class_notes
+from chainrule.data.readers.table import MIN_ROWS, infer_classes, rare_class_remarks
 from chainrule.data.readers.table_encoder import TableEncoder, fit_columns
 from chainrule.data.splits import TEST_SEED, stratified_indices
 from chainrule.errors import InputError
@@ -96,14 +96,14 @@ def graph_table(
         kept, held = stratified_indices(y[rest], round(0.2 * len(y)), seed)
         parts = labeled[rest[kept]], labeled[rest[held]], labeled[test]
         known = {k: v for k, v in table.items() if k not in (key, target, *ignore)}
-        x, notes = features(known, parts[0].tolist(), len(ids))
+        x, remarks = features(known, parts[0].tolist(), len(ids))
     edge_index, more = edges_of(edges, ids, nodes)
     if len(labeled) < len(ids):
-        notes += (f"{len(ids) - len(labeled)} of {len(ids)} nodes have no {target!r}",)
+        remarks += (f"{len(ids) - len(labeled)} of {len(ids)} nodes have no {target!r}",)
     encoder = NodeEncoder(str(nodes), str(edges), key, digest_of(nodes, edges))
-    every = notes + more + rare_class_notes(classes, y)
+    every = remarks + more + rare_class_remarks(classes, y)
     graph = Graph(x, edge_index)
-    return graph_splits(graph, labels, parts, classes, encoder=encoder, notes=every)
+    return graph_splits(graph, labels, parts, classes, encoder=encoder, remarks=every)
 
 
 def id_column(table: Columns) -> str:
@@ -156,22 +156,22 @@ def labels_of(
 
 
 def features(known: Columns, rows: list[int], nodes: int) -> tuple[Tensor, tuple[str, ...]]:
-    """(x, notes): the encoded columns, or one-hot features if there are none."""
-    encodings, notes = fit_columns(known, rows)
+    """(x, remarks): the encoded columns, or one-hot features if there are none."""
+    encodings, remarks = fit_columns(known, rows)
     if encodings:
-        return TableEncoder(encodings, "", ()).encode(known), notes
+        return TableEncoder(encodings, "", ()).encode(known), remarks
     if nodes > MAX_ONE_HOT:
         raise InputError(
             f"expected feature columns for a graph of {nodes} nodes; without any, at most "
             f"{MAX_ONE_HOT} nodes are possible"
         )
-    return torch.eye(nodes), (*notes, "no feature columns: every node has a one-hot feature")
+    return torch.eye(nodes), (*remarks, "no feature columns: every node has a one-hot feature")
 
 
 def edges_of(
     path: str | Path, number: dict[str, int], nodes: str | Path
 ) -> tuple[Tensor, tuple[str, ...]]:
-    """(edge_index, notes) of a table whose first two columns are node ids."""
+    """(edge_index, remarks) of a table whose first two columns are node ids."""
     table = read_csv(path)
     with errors_naming(path):
         if len(table) < 2:
@@ -192,14 +192,14 @@ def edges_of(
                     "below the header; expected every edge once, remove one"
                 )
             seen[pair] = row
-    notes = [f"column {name!r} of the edges was ignored" for name in more]
+    remarks = [f"column {name!r} of the edges was ignored" for name in more]
     if loops := sum(a == b for a, b in pairs):
-        notes.append(f"{loops} edges from a node to itself were dropped")
+        remarks.append(f"{loops} edges from a node to itself were dropped")
     both = sum((b, a) in seen for a, b in pairs if a < b)
     if both:
-        notes.append(f"{both} edges are listed in both directions and count once")
+        remarks.append(f"{both} edges are listed in both directions and count once")
     ends = torch.tensor([[number[a], number[b]] for a, b in pairs]).T
-    return undirected(ends), tuple(notes)
+    return undirected(ends), tuple(remarks)
 
 
 def listed(names: list[str]) -> str:

@@ -65,7 +65,7 @@ def table(
     Numbers are standardized, words one-hot encoded, missing values filled and marked.
 
     source: the path of a CSV file, a pandas DataFrame or a dictionary of columns.
-    target: the column to predict; rows without it are dropped and counted in the notes.
+    target: the column to predict; rows without it are dropped and counted in the remarks.
     seed: draws the validation split; the test split is always the same.
     test_fraction: size of the test split.
     validation_fraction: size of the validation split.
@@ -75,7 +75,7 @@ def table(
     options: test rows and transformations of a published table.
     """
     columns, row_indices = _input_columns(as_columns(source), target, ignore)
-    columns, kept, notes = _drop_unlabeled(columns, target)
+    columns, kept, remarks = _drop_unlabeled(columns, target)
     classes = infer_classes(target, columns[target], task)
     y = TableEncoder((), target, classes).encode_target(columns)
     rest, test = _test_split(y, test_fraction, kept, options.test_rows)
@@ -98,7 +98,7 @@ def table(
         parts[2],
         classes,
         encoder,
-        notes + rare_class_notes(classes, y) + dropped,
+        remarks + rare_class_remarks(classes, y) + dropped,
     )
 
 
@@ -122,7 +122,7 @@ def infer_classes(name: str, values: list[str], task: str | None) -> tuple[str, 
     return tuple(names if parse_numbers(names)[1] else sorted(names, key=float))
 
 
-def rare_class_notes(classes: tuple[str, ...], y: Tensor) -> tuple[str, ...]:
+def rare_class_remarks(classes: tuple[str, ...], y: Tensor) -> tuple[str, ...]:
     """A note on classes with too few examples for all three splits."""
     counts = torch.bincount(y, minlength=len(classes)).tolist() if classes else []
     few = [f"{name!r} ({n})" for name, n in zip(classes, counts, strict=True) if n < RARE]
@@ -132,7 +132,7 @@ def rare_class_notes(classes: tuple[str, ...], y: Tensor) -> tuple[str, ...]:
 def _input_columns(
     columns: Columns, target: str, ignore: tuple[str, ...]
 ) -> tuple[Columns, tuple[str, ...]]:
-    """(columns, notes) without ignored columns and row numbers."""
+    """(columns, remarks) without ignored columns and row numbers."""
     for name in (target, *ignore):
         if name not in columns:
             raise InputError(unknown("column", name, list(columns)))
@@ -145,7 +145,7 @@ def _input_columns(
 
 
 def _drop_unlabeled(columns: Columns, target: str) -> tuple[Columns, list[int], tuple[str, ...]]:
-    """(columns, kept rows, notes) without the rows that have no target."""
+    """(columns, kept rows, remarks) without the rows that have no target."""
     values = columns[target]
     kept = [row for row, value in enumerate(values) if not is_missing(value)]
     if len(kept) < MIN_ROWS:

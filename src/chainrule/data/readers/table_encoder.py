@@ -101,13 +101,13 @@ class TableEncoder:
     columns: the encoding of each input column.
     target: the column to predict.
     classes: the class names in label order; empty for regression.
-    notes: the columns that were dropped, and why.
+    remarks: the columns that were dropped, and why.
     """
 
     columns: tuple[NumericColumn | CategoricalColumn, ...]
     target: str
     classes: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -158,7 +158,7 @@ class TableEncoder:
             else NumericColumn(**column)
             for column in state["columns"]
         )
-        return cls(columns, state["target"], tuple(state["classes"]), tuple(state["notes"]))
+        return cls(columns, state["target"], tuple(state["classes"]), tuple(state["remarks"]))
 
 
 def class_names(values: list[str]) -> list[str]:
@@ -170,13 +170,13 @@ def class_names(values: list[str]) -> list[str]:
 def fit_columns(
     table: Columns, rows: list[int], log: Mapping[str, float] | None = None
 ) -> tuple[tuple[NumericColumn | CategoricalColumn, ...], tuple[str, ...]]:
-    """(columns, notes): the encoding of each column, and which columns were dropped.
+    """(columns, remarks): the encoding of each column, and which columns were dropped.
 
     rows: the training rows.
     log: scales of the columns to be log-transformed.
     """
     columns: list[NumericColumn | CategoricalColumn] = []
-    notes = []
+    remarks = []
     for name, values in table.items():
         training = [values[row] for row in rows]
         column: NumericColumn | CategoricalColumn | None
@@ -184,15 +184,15 @@ def fit_columns(
             numeric_column(name, values)  # refuse here, where row numbers are those of the table
             column = NumericColumn.fit(name, training, (log or {}).get(name, 0.0))
         elif reason := reason_to_drop(values):
-            notes.append(f"column {name!r} was dropped: {reason}")
+            remarks.append(f"column {name!r} was dropped: {reason}")
             continue
         else:
             column = CategoricalColumn.fit(name, training)
         if column is None:
-            notes.append(f"column {name!r} was dropped: it is the same in all training rows")
+            remarks.append(f"column {name!r} was dropped: it is the same in all training rows")
         else:
             columns.append(column)
-    return tuple(columns), tuple(notes)
+    return tuple(columns), tuple(remarks)
 
 
 def reason_to_drop(values: list[str]) -> str:

@@ -164,7 +164,7 @@ class Recipe(BertSizes, BaseRecipe):
         examples = {name: len(getattr(data, name).x) for name in SPLITS}
         sizes = (len(wordpiece_of(data)),)
         return DataSummary(
-            vocab_sizes=sizes, examples=examples, remarks=data.notes, encoder=data.encoder
+            vocab_sizes=sizes, examples=examples, remarks=data.remarks, encoder=data.encoder
         )
 
     def model(self, summary: DataSummary) -> BertPretraining:

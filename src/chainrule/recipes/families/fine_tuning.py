@@ -68,7 +68,7 @@ class FineTuningRecipe(BertSizes, BaseRecipe):
             classes=data.classes,
             vocab_sizes=(len(wordpiece_of(data)),),
             examples=examples,
-            remarks=data.notes,
+            remarks=data.remarks,
             encoder=data.encoder,
         )
 

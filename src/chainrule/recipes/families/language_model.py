@@ -31,7 +31,7 @@ def summarize(data: Splits) -> DataSummary:
     return DataSummary(
         vocab_sizes=(len(data.classes),),
         examples=examples,
-        remarks=data.notes,
+        remarks=data.remarks,
         encoder=data.encoder,
     )
 

@@ -43,7 +43,7 @@ class NodeRecipe(BaseRecipe):
         examples = {name: len(getattr(data, name).x) for name in SPLITS}
         shape = (data.graph.x.shape[1],)
         return DataSummary(
-            shape, data.classes, examples=examples, remarks=data.notes, encoder=data.encoder
+            shape, data.classes, examples=examples, remarks=data.remarks, encoder=data.encoder
         )
 
     def network(self, model: nn.Module, data: GraphSplits) -> OnGraph:
