@@ -69,9 +69,9 @@ def test_a_file_of_ones_own_is_checked(capsys: pytest.CaptureFixture[str]) -> No
     ("arguments", "message"),
     [
         (["./none.py"], "there is no file none.py; expected a Python file that defines a claim"),
-        (["./empty.py"], "empty.py is no claim: it must define `def check`"),
-        (["novikoff", "--trials", "0"], "trials must be at least 1, got 0"),
-        (["xor", "cover", "--seeds", "0"], "seeds must be at least 1, got 0"),
+        (["./empty.py"], "empty.py is no claim: it must define def check"),
+        (["novikoff", "--trials", "0"], "--trials must be at least 1, got 0"),
+        (["xor", "cover", "--seeds", "0"], "--seeds must be at least 1, got 0"),
     ],
 )
 def test_errors_are_one_clear_line(

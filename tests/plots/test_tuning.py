@@ -7,6 +7,7 @@ from rich.console import Console
 
 from chainrule.console.search import importance_table, trials_table, watch_search
 from chainrule.errors import InputError
+from chainrule.learning.metrics import format_metric
 from chainrule.plots.calibration import Bins, reliability_diagram
 from chainrule.plots.tuning import importance_bars, search_history, slices
 
@@ -106,11 +107,11 @@ def printed(renderable: object) -> list[str]:
 def test_the_best_trials_come_first_within_80_columns() -> None:
     trials = [row(0, 0.3), row(1, 0.1), row(2, 0.01, "pruned"), row(3, 0.2)]
     result = {"metric": "error", "folds": 5, "better": "smaller", "trials": trials}
-    lines = printed(trials_table(result))
+    lines = printed(trials_table(result, format_metric))
     assert not any("…" in line for line in lines) and max(map(len, lines)) <= 80
     assert [line.split()[0] for line in lines[-3:]] == ["1", "3", "0"]
     assert "10.00 ± 1.00 %" in lines[-3] and "128 128" in lines[-3] and "1.81e-05" in lines[-3]
-    lines = printed(trials_table(result | {"better": "greater"}))
+    lines = printed(trials_table(result | {"better": "greater"}, format_metric))
     assert [line.split()[0] for line in lines[-3:]] == ["0", "3", "1"]
     assert printed(importance_table({"learning_rate": 0.625}))[-1].split() == [
         "learning",
@@ -122,4 +123,4 @@ def test_the_best_trials_come_first_within_80_columns() -> None:
 
 def test_a_quiet_search_passes_its_steps_on() -> None:
     steps = iter([])
-    assert watch_search(steps, "error", quiet=True) is steps
+    assert watch_search(steps, "error", format_metric, quiet=True) is steps
