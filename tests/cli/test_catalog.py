@@ -108,6 +108,7 @@ def test_a_section_holds_its_parts_and_nothing_beside_it(
 ) -> None:
     whole, part = (names(capsys, "claims", "--search", s)["claims"] for s in ("J 3", "J 3.1"))
     assert set(part) < set(whole)
+    assert catalog.within("J 3.1", {"J 3.1.2"}) and not catalog.within("J 3.1", {"J 3.10"})
     assert "cross-entropy" not in part
     assert main(["list", "--search", "J 3.14"]) == 2
     assert main(["list", "models", "--search", "zebra"]) == 2
@@ -163,7 +164,7 @@ def test_model_recipe_and_claim_lead_to_each_other(capsys: pytest.CaptureFixture
     assert "hopfield" in linked("hopfield-digits", "recipes")["models"]
     assert "digits" in linked("hopfield-digits", "recipes")["data"]
     assert "hopfield" in linked("hopfield-energy", "claims")["models"]
-    assert "gpt" in linked("shakespeare-gpt", "recipes")["models"]  # through its family
+    assert "language-model" in linked("shakespeare-gru", "recipes")["models"]  # through its family
     assert "see also" in printed(capsys, "show", "gru")
 
 

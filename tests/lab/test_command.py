@@ -70,8 +70,8 @@ def test_a_file_of_ones_own_is_checked(capsys: pytest.CaptureFixture[str]) -> No
     [
         (["./none.py"], "there is no file none.py; expected a Python file that defines a claim"),
         (["./empty.py"], "empty.py is no claim: it must define def check"),
-        (["novikoff", "--trials", "0"], "trials must be at least 1, got 0"),
-        (["xor", "cover", "--seeds", "0"], "seeds must be at least 1, got 0"),
+        (["novikoff", "--trials", "0"], "--trials must be at least 1, got 0"),
+        (["xor", "cover", "--seeds", "0"], "--seeds must be at least 1, got 0"),
     ],
 )
 def test_errors_are_one_clear_line(

@@ -5,6 +5,7 @@ from typing import SupportsFloat
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from chainrule.errors import InputError
 from chainrule.plots.style import canvas, color, legend_below, shortened, styled
@@ -32,6 +33,7 @@ def compared_curves(histories: Mapping[str, History]) -> Figure:
             label = names[index] if axes is grid[0] else None
             axes.plot(epochs, values, f"{dot}-", color=color(index), label=label)
         axes.set(title=column.replace("train_", "training ").replace("_", " "), xlabel="epoch")
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     legend_below(figure)
     return figure
 
