@@ -39,7 +39,9 @@ def graph_splits(
 ) -> GraphSplits:
     """The splits of a graph whose node indices are the three `parts`."""
     train, validation, test = (Split(rows, labels[rows]) for rows in parts)
-    return GraphSplits(train, validation, test, classes, encoder, remarks, graph=graph, labels=labels)
+    return GraphSplits(
+        train, validation, test, classes, encoder, remarks, graph=graph, labels=labels
+    )
 
 
 def node_features(data: GraphSplits) -> Splits:
