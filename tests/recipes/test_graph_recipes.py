@@ -102,18 +102,13 @@ def test_a_users_own_graph_is_learned_and_its_unlabeled_nodes_are_predicted(plac
     assert main(["evaluate", str(own_run), "--quiet"]) == 0
 
 
-def test_nodes_without_a_label_are_drawn_as_such(own_run, monkeypatch):
-    run, drawn = Run.load(own_run), {}
-
-    def remember(edges, truth, predicted, classes, known, unlabeled):
-        drawn.update(truth=truth, unlabeled=unlabeled)
-
-    monkeypatch.setattr("chainrule.recipes.families.node_pictures.colored_graph", remember)
-    data = run.data()
-    graph_picture(1 - data.labels.clamp_min(0), data)
-    assert drawn["unlabeled"].tolist() == [56, 57, 58, 59]
-    labeled = data.labels >= 0
-    assert (drawn["truth"][labeled.numpy()] == data.labels[labeled].numpy()).all()
+def test_nodes_without_a_label_are_drawn_as_such_and_not_counted(own_run):
+    data = Run.load(own_run).data()
+    assert (data.labels < 0).nonzero()[:, 0].tolist() == [56, 57, 58, 59]
+    figure = graph_picture(1 - data.labels.clamp_min(0), data)
+    assert figure.axes[1].get_title("left") == "prediction: 56 of 56 wrong"
+    legend = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert legend[-1] == "no label"
 
 
 def test_a_graph_that_has_changed_is_not_predicted_from(place, own_run, capsys):

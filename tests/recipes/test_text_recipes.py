@@ -119,7 +119,7 @@ def test_what_cannot_be_written_or_read_is_refused(
         (f"generate {writer} --length 0", "--length must be from 1"),
         (f"generate {writer} --temperature -1", "must be 0 or more"),
         (f"generate {writer} --temperature nan", "must be 0 or more"),
-        (f"generate {writer} --temperature 1e300", "got temperature 1e+300, top_k 0 and top_p 1"),
+        (f"generate {writer} --temperature 1e300", "got temperature 1e+300"),
         (f"generate {writer} --top-k -1", "must be 0 or more"),
         (f"generate {writer} --top-p 0", "--top-p must be above 0 and at most 1"),
         (f"generate {writer} --top-p nan", "--top-p must be above 0 and at most 1"),
