@@ -207,7 +207,7 @@ def test_there_is_one_epoch_loop_one_stopping_rule_and_one_table_of_metrics() ->
 
     assert holding(r"while not state\.stopped") == ["training/loop.py"]
     assert holding(r">= self\.patience") == ["training/stopping.py"]
-    assert holding(r"higher_is_better: bool") == ["learning/metrics.py"]
+    assert holding(r"higher_is_better=True") == ["learning/metrics.py"]
     assert not holding(r"co_names|in str\(error\)")
 
 
