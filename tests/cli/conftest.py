@@ -25,7 +25,7 @@ class Recipe(BaseRecipe):
     settings: Settings = Settings(epochs=2)
 
     def data(self, folder):
-        return moons.load(folder, self.seed, number=60)
+        return moons.load(folder, self.seed, num_samples=60)
 
     def model(self, summary):
         return nn.Sequential(nn.Linear(2, self.units), nn.Tanh(), nn.Linear(self.units, 2))

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from chainrule.learning.metrics import (
     ACCURACY,
     ERROR,
+    HIGHER_IS_BETTER,
     MEAN_IOU,
     METRICS,
     Metric,
     format_metric,
-    higher_is_better,
     metric_named,
 )
 
@@ -27,6 +27,7 @@ HIGHER = {
 
 def test_every_metric_has_its_direction() -> None:
     assert {name for name, metric in METRICS.items() if metric.higher_is_better} == HIGHER
+    assert HIGHER_IS_BETTER == HIGHER
     assert all(name == metric.name for name, metric in METRICS.items())
 
 
@@ -53,7 +54,8 @@ def test_what_is_not_a_number_costs_more_than_anything(metric: Metric) -> None:
     ],
 )
 def test_the_direction_of_a_column_follows_from_its_metric(name: str, higher: bool) -> None:
-    assert higher_is_better(name) == higher
+    metric = metric_named(name)
+    assert (metric is not None and metric.higher_is_better) == higher
 
 
 def test_columns_find_their_metric() -> None:

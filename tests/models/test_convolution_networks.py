@@ -16,7 +16,7 @@ from chainrule.models.convolution import CNN, DenseNet, LeNet, PlainNetwork, Res
 from chainrule.models.convolution.resnet import BasicBlock, Bottleneck, Subsampled, padded_shortcut
 from chainrule.nn.dropout import dropout
 from chainrule.registry import Entry, entries
-from chainrule.training import Settings, fit_many, train
+from chainrule.training import Settings, fit, fit_many
 
 CHAPTER = [entry for entry in entries("models") if entry.chapter == "convolution"]
 every_model = pytest.mark.parametrize("entry", CHAPTER, ids=lambda entry: entry.name)
@@ -335,11 +335,10 @@ def test_many_at_once_are_what_each_is_alone(kind: str) -> None:
         return small(kind).double()
 
     together = [built(s.seed) for s in chosen]
-    for _ in fit_many(together, (x, y), None, chosen):
-        pass
+    fit_many(together, (x, y), None, chosen)
     for member, s in zip(together, chosen, strict=True):
         alone = built(s.seed)
-        train(alone, (x, y), None, s)
+        fit(alone, (x, y), settings=s)
         for name, t in alone.state_dict().items():
             torch.testing.assert_close(member.state_dict()[name], t, rtol=1e-6, atol=1e-8)
 

@@ -16,7 +16,7 @@ from chainrule.models.geometric.pointnet import (
 )
 from chainrule.models.geometric.pointnet_segmentation import PointNetSegmentation
 from chainrule.nn.aux_losses import collect_aux_losses
-from chainrule.training import Settings, train
+from chainrule.training import Settings, fit
 
 KINDS = [PointNet, PointNetSegmentation]
 kinds = pytest.mark.parametrize("kind", KINDS)
@@ -120,7 +120,7 @@ def test_a_training_step_reports_cross_entropy_and_penalty() -> None:
     model.train()
     with collect_aux_losses() as terms, torch.no_grad():
         expected = (cross_entropy(model(x), y) + terms[0]).mean().item()
-    (record,) = train(model, (x, y), None, Settings(epochs=1, batch_size=6))
+    (record,) = fit(model, (x, y), settings=Settings(epochs=1, batch_size=6))
     assert record["train_loss"] == pytest.approx(expected, rel=1e-6)
 
 

@@ -92,8 +92,7 @@ def opinions(members: int, images: int, seed: int) -> tuple[Tensor, Tensor]:
         Settings(seed=seed + k, epochs=15, batch_size=50, learning_rate=1e-2, threads=1)
         for k in range(members)
     ]
-    for _ in fit_many(models, (x[:images], y[:images]), None, each):
-        pass
+    fit_many(models, (x[:images], y[:images]), None, each)
     found = torch.stack([outputs(model, (data.test.x,)) for model in models])
     return found.double().log_softmax(-1), data.test.y
 
