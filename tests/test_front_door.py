@@ -94,3 +94,55 @@ def test_a_model_with_a_single_logit_is_trained_without_further_words() -> None:
     model = cr.models.LogisticRegression(2)
     cr.fit(model, data, epochs=60, learning_rate=0.1)
     assert cr.evaluate(model, data.test)["accuracy"] > 0.9
+
+
+def test_outputs_and_targets_of_one_number_agree_in_any_shape() -> None:
+    torch.manual_seed(0)
+    x = torch.randn(60, 3)
+    y = x.sum(1)
+    column, flat = nn.Linear(3, 1), nn.Sequential(nn.Linear(3, 1), nn.Flatten(0))
+    flat[0].load_state_dict(column.state_dict())
+    assert cr.evaluate(flat, (x, y)) == pytest.approx(cr.evaluate(column, (x, y[:, None])))
+    for model in (column, flat):
+        cr.fit(model, (x, y), epochs=2)
+    torch.testing.assert_close(column.weight, flat[0].weight)
+
+
+def test_a_loss_of_ones_own_may_have_outputs_of_another_shape_than_its_targets() -> None:
+    x = torch.randn(60, 3)
+
+    def likelihood(output: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        mean, log_std = output.unbind(1)
+        return log_std + 0.5 * ((y - mean) / log_std.exp()).square()
+
+    history = cr.fit(nn.Linear(3, 2), (x, x.sum(1)), task=likelihood, epochs=3)
+    assert history[-1]["train_loss"] < history[0]["train_loss"]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda m, d: cr.fit(m, d, task="regression"), "expected `task` as a Task"),
+        (lambda m, d: cr.fit(m, d, epochs="3"), "`epochs` must be a number, got '3'"),
+        (
+            lambda m, d: cr.fit(m, d, label_smoothing=0.1, task=nn.MSELoss()),
+            "one class per example",
+        ),
+        (lambda m, d: cr.evaluate(m, d), "expected one split to evaluate, such as data.test"),
+        (lambda m, d: cr.predict(m, d.test), "equally long|such as data.test.x"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_one_sentence(call: object, message: str) -> None:
+    data = cr.data.diabetes()
+    with pytest.raises(cr.InputError, match=message):
+        call(nn.Linear(10, 1), data)  # type: ignore[operator]
+
+
+def test_arrays_in_double_precision_are_predicted() -> None:
+    model = nn.Linear(3, 1)
+    assert cr.predict(model, torch.ones(2, 3).double().numpy()).shape == (2, 1)
+
+
+def test_an_ensemble_whose_members_diverge_says_so(tmp_path: Path) -> None:
+    with pytest.raises(cr.InputError, match="members 0, 1 of the ensemble diverged"):
+        cr.train("moons-mlp", out=tmp_path / "run", members=2, learning_rate=1e30, optimizer="sgd")

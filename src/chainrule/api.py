@@ -125,7 +125,7 @@ def predict(model: nn.Module, *inputs: Any, batch_size: int = 4096) -> Tensor:
 
 
 def train(
-    recipe: str,
+    recipe: str | Path,
     *,
     out: str | Path | None = None,
     data: str | Path | None = None,

@@ -27,6 +27,19 @@ class Search(Output):
     """Folder for the picture."""
 
 
+UNUSED = (
+    "epochs",
+    "learning_rate",
+    "schedule",
+    "final_rate",
+    "patience",
+    "monitor",
+    "ema_decay",
+    "checkpoint_seconds",
+)
+"""Settings without a meaning for a search of rates."""
+
+
 def run(arguments: list[str]) -> int:
     if not arguments or arguments[0] in ("-h", "--help"):
         out.print("usage: chainrule lr RECIPE [flags]   (RECIPE --help lists the flags)\n")
@@ -41,7 +54,7 @@ def run(arguments: list[str]) -> int:
     require(kind, entry.name, "lr")
     command = f"lr {entry.name}"
     title = f"Learning rates for {entry.name}"
-    without = tuple(OPTION_OF)
+    without = (*OPTION_OF, *UNUSED)
     configuration, options = parse_recipe(kind, Search, arguments[1:], command, title, without)
     recipe, ends = configuration.recipe, (options.lowest, options.highest)
     found = search_rates(recipe, options.data, *ends, options.steps)

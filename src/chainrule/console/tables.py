@@ -112,7 +112,7 @@ def _add_method(
 
 def runs_table(runs: Sequence[Mapping[str, Any]], show: Format) -> Table:
     """One row per run folder."""
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     longest = max(len(run["name"]) for run in runs)
     table.add_column("run", overflow="fold", min_width=min(longest, LONGEST))
     for column in ("recipe", "state"):

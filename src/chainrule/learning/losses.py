@@ -20,18 +20,25 @@ from torch import Tensor
 Loss = Callable[..., Tensor]
 
 
+def shaped_like(
+    output: Float[Tensor, "batch *outputs"], y: Float[Tensor, "batch *targets"]
+) -> Float[Tensor, "batch *targets"]:
+    """The output in the shape of its target, as (n,) and (n, 1) mean the same."""
+    return output if output.shape == y.shape else output.reshape(y.shape)
+
+
 def squared(
-    output: Float[Tensor, "batch *outputs"], y: Float[Tensor, "batch *outputs"]
+    output: Float[Tensor, "batch *outputs"], y: Float[Tensor, "batch *targets"]
 ) -> Float[Tensor, " batch"]:
     """½ ‖y - f‖²."""
-    return 0.5 * (output - y).square().reshape(len(y), -1).sum(1)
+    return 0.5 * (shaped_like(output, y) - y).square().reshape(len(y), -1).sum(1)
 
 
 def absolute(
-    output: Float[Tensor, "batch *outputs"], y: Float[Tensor, "batch *outputs"]
+    output: Float[Tensor, "batch *outputs"], y: Float[Tensor, "batch *targets"]
 ) -> Float[Tensor, " batch"]:
     """‖y - f‖₁."""
-    return (output - y).abs().reshape(len(y), -1).sum(1)
+    return (shaped_like(output, y) - y).abs().reshape(len(y), -1).sum(1)
 
 
 def logistic(output: Float[Tensor, " batch"], y: Int[Tensor, " batch"]) -> Float[Tensor, " batch"]:

@@ -19,6 +19,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from chainrule.learning.losses import shaped_like
+
 
 @dataclass(frozen=True)
 class Metric:
@@ -100,20 +102,20 @@ def pixel_accuracy(
     return (output.argmax(1) == y).double().mean().item()
 
 
-def r2(output: Float[Tensor, "batch *outputs"], y: Float[Tensor, "batch *outputs"]) -> float:
+def r2(output: Float[Tensor, "batch *outputs"], y: Float[Tensor, "batch *targets"]) -> float:
     """Share of the variance that is explained."""
-    f, y = output.double(), y.double()
+    f, y = shaped_like(output, y).double(), y.double()
     return (1 - (y - f).square().sum() / (y - y.mean(0)).square().sum()).item()
 
 
-def rmse(output: Float[Tensor, "batch *outputs"], y: Float[Tensor, "batch *outputs"]) -> float:
+def rmse(output: Float[Tensor, "batch *outputs"], y: Float[Tensor, "batch *targets"]) -> float:
     """Root of the mean squared error."""
-    return (output.double() - y.double()).square().mean().sqrt().item()
+    return (shaped_like(output, y).double() - y.double()).square().mean().sqrt().item()
 
 
-def mae(output: Float[Tensor, "batch *outputs"], y: Float[Tensor, "batch *outputs"]) -> float:
+def mae(output: Float[Tensor, "batch *outputs"], y: Float[Tensor, "batch *targets"]) -> float:
     """Mean absolute error."""
-    return (output.double() - y.double()).abs().mean().item()
+    return (shaped_like(output, y).double() - y.double()).abs().mean().item()
 
 
 def measured_elsewhere(*_: Tensor) -> float:

@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields, replace
 from functools import cache
+from pathlib import Path
 from typing import Any, get_type_hints
 
 from chainrule.errors import InputError
@@ -83,7 +84,7 @@ def configure(kind: type[BaseRecipe], values: Mapping[str, Any]) -> Configuratio
         values: fields of the recipe, of its settings and of `RunOptions`, by name.
     """
     known = {flag.name for flag in flags(kind)}
-    name = kind.__module__.rsplit(".", 1)[-1].replace("_", "-")
+    name = Path(inspect.getfile(kind)).stem.replace("_", "-")
     for given in values:
         if given not in known:
             refuse_unsupported(kind, name, given)

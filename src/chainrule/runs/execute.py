@@ -3,6 +3,7 @@
 Values pass from step to step in memory; the folder receives copies.
 """
 
+import math
 import time
 from collections.abc import Generator, Sequence
 from contextlib import closing
@@ -12,7 +13,7 @@ from typing import Any
 
 from torch import nn
 
-from chainrule.errors import InputError
+from chainrule.errors import DivergenceError, InputError
 from chainrule.models.feedforward.ensemble import Ensemble
 from chainrule.runs import folder as files
 from chainrule.runs.configuration import Configuration
@@ -21,6 +22,7 @@ from chainrule.runs.predictions import Metrics, Predictions
 from chainrule.runs.recipe import DataSummary
 from chainrule.runs.run import Run, check_same_data, describe, initial_model, measure, published
 from chainrule.training import Progress, Record, checkpoint, iterate, iterate_many
+from chainrule.training.batched.run import BatchedProgress
 from chainrule.training.sources.convert import as_source
 
 
@@ -110,7 +112,7 @@ def fit(
         if device not in ("auto", "cpu"):
             raise InputError(f"`members` train on the CPU; leave out `device` {device}")
         each = [replace(recipe.settings, seed=recipe.seed + k) for k in range(len(model.members))]
-        return iterate_many(
+        steps = iterate_many(
             list(model.members),
             train,
             tuple(data.validation),
@@ -119,6 +121,7 @@ def fit(
             folder=folder,
             augment=recipe.augmentation(),
         )
+        return unless_diverged(steps, recipe.settings.learning_rate)
     source = as_source(train, recipe.settings, task.inputs, recipe.augmentation())
     validation = tuple(data.validation)
     return iterate(
@@ -130,6 +133,19 @@ def fit(
         folder=folder,
         device=device,
     )
+
+
+def unless_diverged(steps: Generator[BatchedProgress], rate: float) -> Generator[Progress]:
+    """The progress of an ensemble, all of whose members must keep finite losses."""
+    with closing(steps):
+        for now in steps:
+            lost = [k for k, m in enumerate(now.members) if not math.isfinite(m["train_loss"])]
+            if lost:
+                raise DivergenceError(
+                    f"members {', '.join(map(str, lost))} of the ensemble diverged; try a smaller "
+                    f"`learning_rate` (now {rate:g}) or `clip_norm` 1"
+                )
+            yield now
 
 
 def compared(configuration: Configuration, predictions: Predictions) -> dict[str, Metrics]:

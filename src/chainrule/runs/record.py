@@ -43,7 +43,7 @@ def check_folder() -> None:
 def record(result: dict[str, Any], command: str) -> Path:
     """Add a finished run to its recipe's file."""
     result = json.loads(to_json(result | {"settings": without_folder(result["settings"])}))
-    path = FOLDER / f"{result['recipe']}.json"
+    path = FOLDER / f"{Path(result['recipe']).stem.replace('_', '-')}.json"
     same = [run for run in load(path) if but_seed(run["settings"]) == but_seed(result["settings"])]
     runs = [run for run in same if run["seed"] != result["seed"]]
     runs.append({"command": command, "date": str(date.today())} | {k: result[k] for k in KEPT})

@@ -221,8 +221,9 @@ class Run:
         return self.recipe.curves(list(self.history))
 
 
-def recipe_entry(reference: str) -> Entry:
+def recipe_entry(reference: str | Path) -> Entry:
     """A recipe by name, or from a user's file."""
+    reference = str(reference)
     if reference.endswith(".py"):
         return entry_from_file("recipes", Path(reference))
     return find("recipes", reference)

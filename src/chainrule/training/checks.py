@@ -68,7 +68,9 @@ def check_finite(t: Tensor, what: str) -> None:
         )
 
 
-def check_model(model: nn.Module, loss: Loss, arrays: Arrays, number: int, name: str) -> None:
+def check_model(
+    model: nn.Module, loss: Loss, arrays: Arrays, number: int, name: str, compared: bool = True
+) -> tuple[Tensor, Tensor]:
     """One example goes through model and loss; labels lie among the model's classes."""
     inputs, targets = [t[:1] for t in arrays[:number]], [t[:1] for t in arrays[number:]]
     try:
@@ -80,21 +82,32 @@ def check_model(model: nn.Module, loss: Loss, arrays: Arrays, number: int, name:
             f"the model does not take inputs of shape {shapes} as in the {name} split: "
             f"{str(error).splitlines()[0]}"
         ) from error
-    if len(targets) == 1 or not targets[0].is_floating_point():
+    real = targets[0].is_floating_point()
+    if not real or (compared and len(targets) == 1):
         check_targets(output, arrays[number], name)
-    with torch.inference_mode():
+    with torch.no_grad():
         losses = loss(output, *targets)
     if losses.shape not in ((1,), ()):
         raise InputError(
             "the loss must give one value per example, or one for the batch; for one example it "
             f"gave the shape {tuple(losses.shape)}"
         )
+    return output, losses
+
+
+def check_label_settings(settings: Settings, output: Tensor, losses: Tensor, y: Tensor) -> None:
+    """Smoothed labels and class weights need one class per example, and a loss for each."""
+    one_class = output.ndim == 2 and y.ndim == 1 and not y.is_floating_point()
+    if settings.label_smoothing and not one_class:
+        raise InputError("`label_smoothing` needs one class per example and one logit per class")
+    if settings.class_weights != "none" and losses.ndim == 0:
+        raise InputError("`class_weights` needs a loss with one value per example")
 
 
 def check_targets(output: Tensor, y: Tensor, name: str) -> None:
     """Labels below the number of outputs; real targets of the outputs' shape."""
     if y.is_floating_point():
-        if output.shape[1:] != y.shape[1:]:
+        if output[:1].numel() != y[:1].numel():
             raise InputError(
                 f"the model gives outputs of shape {tuple(output.shape[1:])} per example, but the "
                 f"targets of the {name} split have {tuple(y.shape[1:])}; one number per "

@@ -15,7 +15,7 @@ def evaluation_mode(model: nn.Module) -> Iterator[None]:
     modes = [(part, part.training) for part in model.modules()]
     model.eval()
     try:
-        with torch.inference_mode():
+        with torch.no_grad():  # not inference mode: a model may keep a table it computes here
             yield
     finally:
         for part, training in modes:

@@ -101,6 +101,8 @@ def evaluate(model: nn.Module, data: Any, task: Task | Loss | None = None) -> di
         data: a split, a tuple (input …, target), a Dataset, a DataLoader or a batch source.
         task: as for `iterate`.
     """
+    if hasattr(data, "test"):
+        raise InputError("expected one split to evaluate, such as data.test, got all of them")
     found = chosen_task(task, data, data)
     return as_source(data, Settings(), found.inputs).evaluate(model, found)
 
@@ -113,10 +115,20 @@ def predict(model: nn.Module, *inputs: Any, batch_size: int = 4096) -> Tensor:
         inputs: tensors or arrays, one for each argument of the model, batch first.
         batch_size: examples in one forward pass.
     """
-    tensors = tuple(x if isinstance(x, Tensor) else torch.as_tensor(x) for x in inputs)
-    if not tensors or any(t.ndim == 0 for t in tensors):
-        raise InputError("expected one batch of inputs for each argument of the model")
-    return outputs(model, tensors, batch_size)
+    try:
+        tensors = [x if isinstance(x, Tensor) else torch.as_tensor(x) for x in inputs]
+    except (TypeError, ValueError, RuntimeError):
+        kinds = ", ".join(type(x).__name__ for x in inputs)
+        raise InputError(
+            f"expected a tensor or an array for each argument of the model, such as data.test.x, "
+            f"got {kinds}"
+        ) from None
+    if not tensors or any(t.ndim == 0 for t in tensors) or len({len(t) for t in tensors}) > 1:
+        raise InputError("expected a batch of inputs, equally long, for each argument of the model")
+    floats = (p.dtype for p in model.parameters() if p.is_floating_point())
+    dtype = next(floats, torch.get_default_dtype())
+    tensors = [t.to(dtype) if t.is_floating_point() else t for t in tensors]
+    return outputs(model, tuple(tensors), batch_size)
 
 
 def changed(settings: Settings, changes: dict[str, Any]) -> Settings:
@@ -141,6 +153,11 @@ def chosen_task(task: Task | Loss | None, data: Any, train: Any) -> Task:
     """The given task, a user's loss as a task, or what the targets suggest."""
     if isinstance(task, Task):
         return task
+    if task is not None and not callable(task):
+        raise InputError(
+            "expected `task` as a Task, such as chainrule.learning.tasks.REGRESSION, or a loss "
+            f"function, got {task!r}"
+        )
     if isinstance(train, TextSource):
         return LANGUAGE_MODELING if task is None else custom_task(task, 1)
     tensors, inputs = sample(train)

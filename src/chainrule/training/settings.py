@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 from torch.optim import Optimizer
@@ -103,10 +104,12 @@ def check_numbers(settings: Any, least: Mapping[str, int | float]) -> None:
     """Refuse fields below their least value, a rate of zero and a seed of more than 63 bits."""
     for field, smallest in least.items():
         value = getattr(settings, field)
-        if not (math.isfinite(value) and value >= smallest):
+        if isinstance(value, bool) or not isinstance(value, Real):
+            raise InputError(f"`{field}` must be a number, got {value!r}")
+        if not (math.isfinite(value) and float(value) >= smallest):
             raise InputError(f"`{field}` must be at least {smallest}, got {value}")
     rate = getattr(settings, "learning_rate", 1.0)
-    if not (math.isfinite(rate) and rate > 0):
-        raise InputError(f"`learning_rate` must be above 0, got {rate}")
+    if not (isinstance(rate, Real) and math.isfinite(rate) and float(rate) > 0):
+        raise InputError(f"`learning_rate` must be a number above 0, got {rate!r}")
     if getattr(settings, "seed", 0) >= 2**63:
         raise InputError(f"`seed` must be below 2⁶³, got {settings.seed}")

@@ -84,7 +84,9 @@ class State:
 
     def save(self, folder: Path) -> None:
         """Write the last checkpoint, and the best weights to a file of their own."""
-        if not all(t.isfinite().all() for t in self.model.state_dict().values()):
+        if not all(p.isfinite().all() for p in self.model.parameters()) or any(
+            t.isnan().any() for t in self.model.buffers()
+        ):
             raise DivergenceError(
                 f"the weights are no longer finite in epoch {self.epoch + 1}, step {self.step}; "
                 "the last good checkpoint is kept. Try a smaller `learning_rate`, or clip gradients"

@@ -95,7 +95,10 @@ def origin(settings: Settings, source: Mapping[str, Any]) -> dict[str, Any]:
     """Settings and data that a checkpoint must share with the run that resumes it."""
     free = {"checkpoint_seconds", "threads"}
     values = {f.name: getattr(settings, f.name) for f in fields(Settings) if f.name not in free}
-    plain = {k: v if not callable(v) else repr(v) for k, v in values.items()}
+    plain = {
+        k: getattr(v, "__qualname__", type(v).__name__) if callable(v) else v
+        for k, v in values.items()
+    }
     return plain | dict(source)
 
 

@@ -11,8 +11,14 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader, Dataset, default_collate
 
 from chainrule.errors import InputError
-from chainrule.learning.tasks import Task
-from chainrule.training.checks import check_batches, check_learnable, check_model, check_split
+from chainrule.learning.tasks import Task, unchanged
+from chainrule.training.checks import (
+    check_batches,
+    check_label_settings,
+    check_learnable,
+    check_model,
+    check_split,
+)
 from chainrule.training.evaluation import evaluation_mode, measured
 from chainrule.training.randomness import mix, permutation, with_replacement
 from chainrule.training.settings import Settings
@@ -66,7 +72,11 @@ class CollatedSource(BatchSource):
         batch = self.as_batch(first, task)
         arrays = (*batch.inputs, *batch.targets)
         check_split(arrays, self.inputs, name)
-        check_model(model, task.minimized, arrays, self.inputs, name)
+        loss = task.minimized if name == "training" else task.loss
+        compared = task.target is not unchanged
+        output, losses = check_model(model, loss, arrays, self.inputs, name, compared)
+        if name == "training":
+            check_label_settings(settings, output, losses, arrays[self.inputs])
         if name == "training":
             self.check_sizes(model, settings)
 

@@ -8,9 +8,9 @@ from torch import Tensor, nn
 
 from chainrule.errors import InputError
 from chainrule.learning.augmentation import Augment
-from chainrule.learning.tasks import Task
+from chainrule.learning.tasks import Task, unchanged
 from chainrule.training import devices
-from chainrule.training.checks import check_batches, check_model, check_split
+from chainrule.training.checks import check_batches, check_label_settings, check_model, check_split
 from chainrule.training.evaluation import evaluate_arrays
 from chainrule.training.randomness import bucketed, permutation, with_replacement
 from chainrule.training.settings import Settings
@@ -61,7 +61,10 @@ class Rows(BatchSource):
         check_split(self.arrays, self.inputs, name)
         arrays = task.targets(self.arrays)
         loss = task.minimized if name == "training" else task.loss
-        check_model(model, loss, arrays, self.inputs, name)
+        compared = task.target is not unchanged
+        output, losses = check_model(model, loss, arrays, self.inputs, name, compared)
+        if name == "training":
+            check_label_settings(settings, output, losses, arrays[self.inputs])
         if name == "training":
             check_batches(model, len(self), len(self) if self.whole else settings.batch_size)
 
