@@ -109,7 +109,9 @@ def check_numbers(settings: Any, least: Mapping[str, int | float]) -> None:
         if not (math.isfinite(value) and float(value) >= smallest):
             raise InputError(f"`{field}` must be at least {smallest}, got {value}")
     rate = getattr(settings, "learning_rate", 1.0)
-    if not (isinstance(rate, Real) and math.isfinite(rate) and float(rate) > 0):
-        raise InputError(f"`learning_rate` must be a number above 0, got {rate!r}")
+    if not isinstance(rate, Real):
+        raise InputError(f"`learning_rate` must be a number, got {rate!r}")
+    if not (math.isfinite(rate) and float(rate) > 0):
+        raise InputError(f"`learning_rate` must be above 0, got {rate}")
     if getattr(settings, "seed", 0) >= 2**63:
         raise InputError(f"`seed` must be below 2⁶³, got {settings.seed}")
