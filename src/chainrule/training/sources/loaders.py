@@ -2,6 +2,7 @@
 
 import copy
 import math
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from typing import Any
@@ -33,9 +34,9 @@ class CollatedSource(BatchSource):
     def __init__(self, inputs: int = 1):
         self.inputs = inputs
 
+    @abstractmethod
     def all(self) -> Iterator[Arrays]:
         """All batches once, for evaluation."""
-        raise NotImplementedError
 
     def as_batch(self, collated: Any, task: Task) -> Batch:
         """A tuple of tensors as a batch, its targets in the form of the task."""

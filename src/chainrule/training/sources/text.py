@@ -1,5 +1,7 @@
 """One long text as a source of batches: what its kinds share."""
 
+from abc import abstractmethod
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -24,9 +26,9 @@ class TextSource(BatchSource):
     def __len__(self) -> int:
         return len(self.text[0])
 
+    @abstractmethod
     def on(self, text: Arrays) -> "TextSource":
         """The same kind of source for another text."""
-        raise NotImplementedError
 
     def prepared(self, task: Task, device: torch.device, training: bool) -> "TextSource":
         text = task.targets(self.text)
