@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 from rich.text import Text
 
-from chainrule.cli.catalog import KINDS, Function, Item, links, named, search, section_of
+from chainrule.catalog import KINDS, Function, Item, links, named, search, section_of
 from chainrule.cli.options import as_flags, as_words, parse
 from chainrule.console.output import flowing, out, print_code, print_json
 from chainrule.console.tables import COSTS, facts_table, flags_table, layers_table, names_table
