@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "chainrule"
 FILES = sorted(PACKAGE.rglob("*.py"))
 RESTRICTED = "from pickle import Unpickler, UnpicklingError"
-EVERYBODY = {"errors", "registry", "graphs", ""}
+EVERYBODY = {"errors", "registry", "graphs", "children", ""}
 LOWER = {"data", "nn", "learning", "autodiff", "plots", "console", "models", "training"}
 LOWER |= {"environments", "pretrained"}
 MAY_IMPORT: dict[str, set[str]] = {
@@ -23,6 +23,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "graphs": set(),
     "notebook": set(),
     "catalog": set(),
+    "children": set(),
     "data": set(),
     "nn": set(),
     "learning": set(),
@@ -38,7 +39,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "runs": LOWER,
     "tuning": LOWER | {"runs"},
     "recipes": LOWER | {"runs", "tuning"},
-    "cli": LOWER | {"runs", "tuning", "lab", "estimators", "catalog"},
+    "studio": LOWER | {"runs", "tuning", "lab", "estimators", "catalog"},
+    "cli": LOWER | {"runs", "tuning", "lab", "estimators", "catalog", "studio"},
     "api": LOWER | {"runs", "tuning", "lab", "estimators"},
 }
 every_file = pytest.mark.parametrize(

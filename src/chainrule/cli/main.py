@@ -25,6 +25,7 @@ COMMANDS = {
     "predict": "apply a finished run to your own file or sentence",
     "generate": "generate text with a finished language model",
     "lab": "check claims of the theory by measurement",
+    "studio": "the whole course, live in the browser",
 }
 FIRST = "Start with:  chainrule train digits-mlp"
 
