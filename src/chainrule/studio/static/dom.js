@@ -52,3 +52,6 @@ export function number(value, digits = 4) {
   if (value !== 0 && (Math.abs(value) >= 1e6 || Math.abs(value) < 1e-3)) return value.toExponential(2).replace("e", "·10^").replace("^+", "^");
   return String(Number(value.toPrecision(digits)));
 }
+
+/** Load a style sheet once. */
+export function stylesheet(path) { if (!document.querySelector(`link[href="${path}"]`)) document.head.append(h("link", { rel: "stylesheet", href: path })); }
