@@ -14,12 +14,13 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "chainrule"
 FILES = sorted(PACKAGE.rglob("*.py"))
 RESTRICTED = "from pickle import Unpickler, UnpicklingError"
-EVERYBODY = {"errors", "registry", "graphs", ""}
+EVERYBODY = {"errors", "registry", "children", "graphs", ""}
 LOWER = {"data", "nn", "learning", "autodiff", "plots", "console", "models", "training"}
 LOWER |= {"environments", "pretrained"}
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
     "registry": set(),
+    "children": set(),
     "graphs": set(),
     "notebook": set(),
     "catalog": set(),
