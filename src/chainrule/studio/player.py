@@ -143,7 +143,7 @@ def play(connection: socket.socket, name: str, settings: Json) -> None:
     """What a child process does: one activity, until the server closes the socket or dies."""
     from chainrule.children import die_with_parent
 
-    die_with_parent()
+    die_with_parent(os.getppid())
     os.nice(NICENESS)
     limit_memory()
     link = Link(connection)
