@@ -6,6 +6,7 @@ Compressed content is unpacked up to a limit, so that a small file cannot fill t
 
 import gzip
 import json
+import struct
 import tarfile
 import zipfile
 import zlib
@@ -66,11 +67,23 @@ def reading(path: str | Path) -> Iterator[None]:
         SyntaxError,
         TypeError,
         ValueError,
+        struct.error,
         tarfile.TarError,
         zipfile.BadZipFile,
         zlib.error,
     ) as error:
         raise damaged(path, str(error) or type(error).__name__) from error
+
+
+@contextmanager
+def errors_naming(path: str | Path) -> Iterator[None]:
+    """Prefix errors within with the path of the file."""
+    try:
+        yield
+    except FileError:
+        raise
+    except InputError as error:
+        raise FileError(f"{path}: {error}") from error
 
 
 def exists(path: Path) -> bool:
