@@ -104,7 +104,7 @@ class Stack(nn.Module):
             traced.graph.eliminate_dead_code()
             traced.recompile()
             return traced.forward
-        except RuntimeError as error:
+        except (RuntimeError, InputError) as error:
             raise NotBatchableError(
                 f"{type(model).__name__} cannot be trained many at once: its forward pass draws "
                 "random numbers, looks at its data in Python or calls a kernel that has no batched "
