@@ -108,3 +108,14 @@ def test_ranges_hold_exactly_the_numbers_they_name(value: float) -> None:
     assert fits(value, NonNegative) == (finite and value >= 0)
     assert fits(value, Share) == (finite and 0 <= value <= 1)
     assert fits(value, Rate) == (finite and 0 <= value < 1)
+
+
+@checked
+def stacked(*rows: Tensor, repeat: Count = 1) -> Tensor:
+    return torch.cat([*rows] * repeat)
+
+
+def test_arguments_after_a_star_are_those_with_their_name() -> None:
+    assert len(stacked(torch.zeros(2), torch.zeros(3), repeat=2)) == 10
+    with pytest.raises(InputError, match="stacked: `repeat` must be a whole number"):
+        stacked(torch.zeros(2), repeat=0)

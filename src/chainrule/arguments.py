@@ -16,7 +16,7 @@ from functools import wraps
 from inspect import Parameter, signature
 from numbers import Integral, Real
 from types import FunctionType, UnionType
-from typing import Annotated, Any, NamedTuple, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin
 
 from chainrule.errors import InputError
 
@@ -71,15 +71,20 @@ def checked(target: Door) -> Door:
 
 def checked_function(function: Door) -> Door:
     """The function, whose arguments are compared with its annotations."""
+    parameters = signature(function).parameters
     kinds = {
         name: parameter.annotation
-        for name, parameter in signature(function).parameters.items()
+        for name, parameter in parameters.items()
         if parameter.kind in NAMED and parameter.annotation is not Parameter.empty
     }
-    places = {name: place for place, name in enumerate(signature(function).parameters)}
+    places = {
+        name: place
+        for place, (name, parameter) in enumerate(parameters.items())
+        if parameter.kind is Parameter.POSITIONAL_OR_KEYWORD
+    }
     constructor = function.__name__ == "__init__"
     early = [
-        (places[name], name, kind)
+        (places.get(name, math.inf), name, kind)
         for name, kind in kinds.items()
         if constructor or not holds_tensor(kind)
     ]
@@ -88,7 +93,7 @@ def checked_function(function: Door) -> Door:
     def door(*args: Any, **options: Any) -> Any:
         for place, name, kind in early:
             if place < len(args):
-                check(function, name, kind, args[place])
+                check(function, name, kind, args[int(place)])
             elif name in options:
                 check(function, name, kind, options[name])
         try:
@@ -139,6 +144,8 @@ def fits(value: Any, kind: Any) -> bool:
         return fits(value, inner[0]) and all(r.holds(value) for r in inner[1:])
     if origin in (Union, UnionType):
         return any(fits(value, one) for one in inner)
+    if origin is Literal:
+        return any(value is one or (type(value) is type(one) and value == one) for one in inner)
     if origin is tuple and inner[-1] is not Ellipsis:
         same = isinstance(value, tuple | list) and len(value) == len(inner)
         return same and all(map(fits, value, inner))
@@ -147,8 +154,15 @@ def fits(value: Any, kind: Any) -> bool:
     if kind is int:
         return isinstance(value, Integral) and not isinstance(value, bool)
     if kind is float:
-        return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+        return isinstance(value, Real) and not isinstance(value, bool) and is_finite(value)
     return not isinstance(kind, type) or is_instance(value, kind)
+
+
+def is_finite(value: Real) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number beyond the floating-point ones
+        return False
 
 
 def is_collection(value: Any, origin: type) -> bool:
@@ -185,6 +199,8 @@ def in_words(kind: Any) -> str:
         return inner[1].words
     if origin in (Union, UnionType):
         return " or ".join(in_words(one) for one in inner)
+    if origin is Literal:
+        return " or ".join(map(repr, inner))
     if origin in (list, tuple, Sequence):
         number = f" of {len(inner)}" if origin is tuple and inner[-1] is not Ellipsis else ""
         return f"a sequence{number}, each {in_words(inner[0])}"

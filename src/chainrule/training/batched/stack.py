@@ -240,6 +240,11 @@ def check_alike(models: Sequence[nn.Module]) -> None:
     """At least one model, all of one class and shape."""
     if not models:
         raise InputError("expected at least one network to train, got none")
+    if len(set(map(id, models))) < len(models):
+        raise InputError(
+            "the same network stands in `models` twice; expected networks of their own, such as "
+            "copy.deepcopy(model)"
+        )
 
     def shape(model: nn.Module) -> list[tuple[object, ...]]:
         trainable = [(p.requires_grad,) for p in model.parameters()]
