@@ -50,7 +50,7 @@ def application(
     app = Starlette(
         routes=routes, middleware=[guard], exception_handlers=handlers, lifespan=lifespan
     )
-    app.state.sessions, app.state.runs = Sessions(), runs.Processes(root)
+    app.state.sessions, app.state.runs = Sessions(root), runs.Processes(root)
     return app
 
 
