@@ -30,3 +30,8 @@ def run_folder(name: str) -> Path:
     if name not in known:
         raise InputError(unknown("run", name[:80], list(known)))
     return known[name]
+
+
+def is_name(text: str) -> bool:
+    """Whether a text names something inside a folder, and nothing beside or above it."""
+    return bool(text) and text == Path(text).name and text not in (".", "..") and "\0" not in text

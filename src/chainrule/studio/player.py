@@ -175,7 +175,8 @@ def limit_memory() -> None:
         import resource
     except ImportError:  # Windows
         return
-    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+    _, most = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, most))
 
 
 def activity_named(name: str) -> Any:

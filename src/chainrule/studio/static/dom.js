@@ -41,11 +41,6 @@ export async function fetchJson(path, options = {}) {
   return content;
 }
 
-/** POST a JSON body. */
-export function postJson(path, body) {
-  return fetchJson(path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
-}
-
 /** A number as people write it: four significant digits, no trailing zeros. */
 export function number(value, digits = 4) {
   if (value === null || value === undefined || !Number.isFinite(value)) return "–";
