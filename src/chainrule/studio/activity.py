@@ -53,8 +53,8 @@ Activity = Generator[View, Json | None, None]
 class Range:
     """Bounds of a number, or of the length of a list or text: `Annotated[int, Range(1, 8)]`."""
 
-    low: float
-    high: float
+    low: int | float
+    high: int | float
 
 
 def read(kind: type[T], values: Mapping[str, Any]) -> T:
@@ -130,7 +130,7 @@ def in_range(name: str, allowed: Range, value: Any) -> None:
         raise InputError(f"{what} must be from {allowed.low:g} to {allowed.high:g}, got {got}")
 
 
-def raster(values: ArrayLike, low: float, high: float) -> Json:
+def raster(values: ArrayLike, low: int | float, high: int | float) -> Json:
     """An array for the page as bytes: low becomes 0, high 255.
 
     Args:
