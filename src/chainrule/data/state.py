@@ -35,6 +35,7 @@ def is_number(value: Any) -> bool:
 
 TEXT = Kind("a text", is_text)
 TEXTS = Kind("a list of texts", lambda value: isinstance(value, list) and all(map(is_text, value)))
+NAMES = Kind("a list of one or more texts", lambda value: TEXTS.holds(value) and len(value) > 0)
 FLAG = Kind("true or false", lambda value: isinstance(value, bool))
 LIST = Kind("a list", lambda value: isinstance(value, list))
 OBJECT = Kind("an object", lambda value: isinstance(value, dict))
@@ -56,6 +57,12 @@ def number(least: float, most: float) -> Kind:
         f"a number from {least} to below {most}",
         lambda value: is_number(value) and least <= value < most,
     )
+
+
+def one_of(*values: Any) -> Kind:
+    """One of these values."""
+    words = " or ".join(map(repr, values))
+    return Kind(words, lambda value: type(value) in map(type, values) and value in values)
 
 
 def optional(kind: Kind) -> Kind:

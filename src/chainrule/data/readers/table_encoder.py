@@ -11,6 +11,7 @@ from torch import Tensor
 
 from chainrule.data.files import errors_naming
 from chainrule.data.readers.columns import (
+    LARGEST,
     Columns,
     are_dates,
     as_columns,
@@ -29,6 +30,7 @@ from chainrule.data.state import (
     TEXT,
     TEXTS,
     fields,
+    number,
     optional,
 )
 from chainrule.errors import InputError
@@ -81,8 +83,9 @@ class NumericColumn:
 
     @classmethod
     def from_json(cls, state: Any) -> "NumericColumn":
-        numbers = {"mean": NUMBER, "std": POSITIVE, "median": NUMBER, "log": optional(NUMBER)}
-        return cls(**fields(state, "a column", name=TEXT, missing=optional(FLAG), **numbers))
+        numbers = {"mean": NUMBER, "std": POSITIVE, "median": NUMBER}
+        more = {"missing": optional(FLAG), "log": optional(number(0.0, LARGEST))}
+        return cls(**fields(state, "a column", name=TEXT, **numbers, **more))
 
 
 @dataclass(frozen=True)
