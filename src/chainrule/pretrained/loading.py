@@ -28,7 +28,7 @@ from chainrule.pretrained import bert, gpt2, resnet, vit
 from chainrule.pretrained.state_dict_rules import State, drop
 
 COUNTER = "num_batches_tracked"
-NUMBERS = (torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.int64)
+FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 LISTED = 4  # names of each kind that an error lists
 
 
@@ -90,24 +90,31 @@ def load(model: nn.Module, weights: str | Path | Mapping[str, Tensor], head: boo
 
 def mismatches(wanted: Mapping[str, Tensor], given: Mapping[str, Tensor]) -> list[str]:
     """The missing names, the unexpected ones, and those of another shape or without sense."""
+    pairs = {name: (given[name], wanted[name]) for name in wanted if name in given}
     missing = [name for name in wanted if name not in given and not name.endswith(COUNTER)]
     unexpected = [name for name in given if name not in wanted]
     shapes = [
-        f"{name} {tuple(given[name].shape)} instead of {tuple(wanted[name].shape)}"
-        for name in wanted
-        if name in given and given[name].shape != wanted[name].shape
+        f"{name} {tuple(new.shape)} instead of {tuple(own.shape)}"
+        for name, (new, own) in pairs.items()
+        if new.shape != own.shape
     ]
-    fitting = [name for name in wanted if name in given and given[name].dtype in NUMBERS]
-    others = [name for name in wanted if name in given and name not in fitting]
-    invalid = [name for name in fitting if not given[name].isfinite().all()]
+    types = [name for name, (new, own) in pairs.items() if not same_kind(new.dtype, own.dtype)]
+    invalid = [
+        name for name, (new, _) in pairs.items() if name not in types and not new.isfinite().all()
+    ]
     kinds = {
         "missing": missing,
         "unexpected": unexpected,
         "of another shape": shapes,
-        "of another type than float or whole numbers": others,
+        "of another type": types,
         "with values that are not finite": invalid,
     }
     return [f"{len(names)} {kind} ({listed(names)})" for kind, names in kinds.items() if names]
+
+
+def same_kind(published: torch.dtype, own: torch.dtype) -> bool:
+    """Whether weights of one type may be loaded into weights of the other."""
+    return published in FLOATS if own in FLOATS else published == own
 
 
 def listed(names: Sequence[str]) -> str:

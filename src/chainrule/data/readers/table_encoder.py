@@ -153,6 +153,11 @@ class TableEncoder:
         start = 0
         for column in self.columns:
             part = column.encode(table[column.name])
+            if not (np.abs(part) <= LARGEST).all():
+                raise InputError(
+                    f"column {column.name!r}: expected numbers like those of the training data, "
+                    f"got some more than {LARGEST:g} standard deviations away"
+                )
             x[:, start : start + part.shape[1]] = part
             start += part.shape[1]
         return torch.from_numpy(x)
