@@ -74,6 +74,12 @@ def test_a_changed_encoder_is_restored_or_refused_in_one_line(state):
         text.encode()
 
 
+@pytest.mark.parametrize("encoder", ENCODERS, ids=lambda encoder: type(encoder).__name__)
+def test_an_encoder_is_restored_with_and_without_a_file_between(encoder):
+    state = encoder.to_json()
+    assert encoder_from_json(state) == encoder == encoder_from_json(json.loads(json.dumps(state)))
+
+
 @pytest.mark.parametrize("state", [None, 1, "x", [], {}, {"kind": 1}, {"kind": ["table"]}])
 def test_what_is_no_encoder_is_refused(state):
     with pytest.raises(InputError, match="the encoder"):

@@ -28,16 +28,20 @@ def is_text(value: Any) -> bool:
     return isinstance(value, str) and not SURROGATE.search(value)
 
 
+def is_list(value: Any) -> bool:
+    return isinstance(value, list | tuple)  # a tuple: never written to JSON
+
+
 def is_number(value: Any) -> bool:
     plain = isinstance(value, int | float) and not isinstance(value, bool)
     return plain and abs(value) <= sys.float_info.max
 
 
 TEXT = Kind("a text", is_text)
-TEXTS = Kind("a list of texts", lambda value: isinstance(value, list) and all(map(is_text, value)))
+TEXTS = Kind("a list of texts", lambda value: is_list(value) and all(map(is_text, value)))
 NAMES = Kind("a list of one or more texts", lambda value: TEXTS.holds(value) and len(value) > 0)
 FLAG = Kind("true or false", lambda value: isinstance(value, bool))
-LIST = Kind("a list", lambda value: isinstance(value, list))
+LIST = Kind("a list", is_list)
 OBJECT = Kind("an object", lambda value: isinstance(value, dict))
 NUMBER = Kind("a finite number", is_number)
 POSITIVE = Kind("a number above 0", lambda value: is_number(value) and value > 0)
@@ -94,8 +98,8 @@ def fields(state: Any, what: str, **kinds: Kind) -> dict[str, Any]:
 
 def shown(value: Any) -> str:
     """A value for a message: short, and never nested."""
-    if isinstance(value, list | dict):
-        kind, entries = ("a list", "values") if isinstance(value, list) else ("an object", "keys")
+    if isinstance(value, list | tuple | dict):
+        kind, entries = ("a list", "values") if is_list(value) else ("an object", "keys")
         return f"{kind} with {len(value):,} {entries}"
     if isinstance(value, int) and abs(value) > 10**SHOWN:
         return "a huge number"
