@@ -1,10 +1,12 @@
 """Small files that once cost much: refused or read in time and memory that grow with the file."""
 
+import gzip
+
 import pytest
 import torch
 
 from chainrule.data import table
-from chainrule.data.datasets import ewt
+from chainrule.data.datasets import ewt, usps
 from chainrule.data.readers import columns, table_encoder
 from chainrule.data.readers.columns import DATE, FORMATTED, matches, read_csv
 from chainrule.data.readers.point_encoders import PointEncoder
@@ -123,3 +125,10 @@ def test_the_order_of_columns_is_that_of_the_features():
     found = table(source, "y")
     assert found.encoder.features == ("a", "b=x", "b=y")
     assert torch.equal(found.train.x[:, 1] + found.train.x[:, 2], torch.ones(len(found.train.x)))
+
+
+def test_a_text_without_digits_is_refused(tmp_path):
+    path = tmp_path / "zip.test.gz"
+    path.write_bytes(gzip.compress(b"\n\n"))
+    with pytest.raises(InputError, match=r"zip.test.gz is damaged \(expected 7 rows"):
+        usps.checked(path, usps.read_text(path), 7)

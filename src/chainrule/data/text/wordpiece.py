@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from jaxtyping import Int
 from torch import Tensor
 
+from chainrule.arguments import checked
 from chainrule.data.files import errors_naming, parse_json
 from chainrule.data.state import FLAG, TEXTS, fields, shown, whole
 from chainrule.data.text.encoders import MAX_LENGTH
@@ -144,6 +145,7 @@ class WordPiece:
         Path(path).write_text(json.dumps(self.to_json(), ensure_ascii=False) + "\n", "utf-8")
 
 
+@checked
 def read_wordpiece(path: str | Path, max_length: int = 512, lowercase: bool = True) -> WordPiece:
     """A vocabulary from a file.
 
@@ -163,6 +165,7 @@ def read_wordpiece(path: str | Path, max_length: int = 512, lowercase: bool = Tr
         ) from None
 
 
+@checked
 def train_wordpiece(
     texts: Iterable[str], vocab_size: int = 8000, max_length: int = 128, lowercase: bool = True
 ) -> WordPiece:
