@@ -17,9 +17,7 @@ from chainrule.data.files import damaged as damaged
 from chainrule.data.files import exists, unreadable
 from chainrule.errors import InputError
 
-CHECKSUM = (
-    4  # bytes at the end of a decoded copy: CRC-32, which finds every flipped bit and is quick
-)
+CHECKSUM = 4  # bytes at the end of a decoded copy: CRC-32, quick, and finds every flipped bit
 MAX_HEADER = 10_000  # bytes of it that hold shape and type
 
 
