@@ -23,7 +23,7 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from chainrule.arguments import Count, Rate, TwoOrMore, checked
+from chainrule.arguments import Count, Natural, NonNegative, Rate, Share, TwoOrMore, checked
 from chainrule.errors import InputError
 from chainrule.nn.activations import Activation
 from chainrule.nn.attention import KVCache
@@ -135,12 +135,12 @@ class GPT(nn.Module):
     def generate(
         self,
         prompt: Int[Tensor, " length"],
-        max_new_tokens: int,
-        temperature: float = 1.0,
-        top_k: int = 0,
+        max_new_tokens: Natural,
+        temperature: NonNegative = 1.0,
+        top_k: Natural = 0,
         generator: torch.Generator | None = None,
-        top_p: float = 1.0,
-        suppress_tokens: Sequence[int] = (),
+        top_p: Share = 1.0,
+        suppress_tokens: Sequence[Natural] = (),
     ) -> Int[Tensor, " max_new_tokens"]:
         """Tokens sampled one by one after the prompt.
 
