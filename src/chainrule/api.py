@@ -146,19 +146,14 @@ def train(
         settings: the recipe's flags, such as epochs=3 or members=5.
     """
     from chainrule.runs.configuration import configure
-    from chainrule.runs.folder import discard, next_folder
     from chainrule.runs.run import Run, recipe_entry
 
     entry = recipe_entry(recipe)
     configuration = configure(entry.load().Recipe, settings)
-    folder = next_folder(entry.name) if out is None else Path(out)
-    run = Run.create(entry, configuration, folder, None if data is None else Path(data), device)
-    try:
-        for _ in watcher(progress)(run.train(device, pictures)):
-            pass
-    except Exception:
-        discard(folder)
-        raise
+    folder, source = (None if path is None else Path(path) for path in (out, data))
+    run = Run.create(entry, configuration, folder, source, device)
+    for _ in watcher(progress)(run.train(device, pictures)):
+        pass
     return run
 
 

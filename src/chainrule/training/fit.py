@@ -47,6 +47,7 @@ def iterate(
     settings: Settings | None = None,
     folder: Path | str | None = None,
     device: str = "auto",
+    tick: float | None = None,
     **changes: Any,
 ) -> Generator[Progress]:
     """Train the model in place, yielding progress several times a second and after each epoch.
@@ -62,6 +63,8 @@ def iterate(
         settings: all settings at once.
         folder: where the run is checkpointed, and continued from if there is a checkpoint.
         device: cpu, cuda, mps, or auto for the best one present.
+        tick: seconds between two reports inside an epoch, by default a tenth; 0 reports every
+            step.
         changes: single settings, such as epochs=5 or learning_rate=1e-2.
     """
     settings = changed(Settings() if settings is None else settings, changes)
@@ -70,7 +73,7 @@ def iterate(
     source = as_source(train, settings, task.inputs)
     held = None if validation is None else as_source(validation, settings, task.inputs)
     spec = prepare(model, source, held, settings, task, devices.choose(device))
-    return run(NetworkTrainer(model, spec), None if folder is None else Path(folder))
+    return run(NetworkTrainer(model, spec), None if folder is None else Path(folder), tick)
 
 
 def fit(

@@ -75,18 +75,20 @@ class Trainer(ABC):
         )
 
 
-def run(trainer: Trainer, folder: Path | None) -> Generator[Progress]:
+def run(trainer: Trainer, folder: Path | None, tick: float | None = None) -> Generator[Progress]:
     """Train, from the last checkpoint if the folder has one; closing the generator saves.
 
     Afterwards the model is in evaluation mode, and torch's settings and random generator are as
     they were before.
+
+    tick: seconds between two reports inside an epoch, by default a tenth; 0 reports every step.
     """
     state = trainer.state
     if folder is not None and (folder / LAST).exists():
         state.restore(folder)
     with devices.prepared(trainer.device, threads_of(trainer)), outer_randomness():
         try:
-            yield from with_checkpoints(epochs(trainer), trainer, folder)
+            yield from with_checkpoints(epochs(trainer, tick), trainer, folder)
         finally:
             state.model.eval()
     trainer.finish()
@@ -104,7 +106,7 @@ def threads_of(trainer: Trainer) -> int:
     return min(began, devices.MOST_THREADS)
 
 
-def epochs(trainer: Trainer) -> Iterator[Progress]:
+def epochs(trainer: Trainer, tick: float | None = None) -> Iterator[Progress]:
     """The records so far, then epoch after epoch until there is a reason to stop."""
     state, steps = trainer.state, trainer.steps
     for number, past in enumerate(state.history, 1):
@@ -112,7 +114,7 @@ def epochs(trainer: Trainer) -> Iterator[Progress]:
         yield trainer.progress(steps, past, state.stopped if last else "")
     while not state.stopped:
         began = time.perf_counter()
-        yield from one_epoch(trainer)
+        yield from one_epoch(trainer, tick)
         record = {"epoch": state.epoch + 1} | trainer.finish_epoch()
         record["seconds"] = time.perf_counter() - began
         state.history.append(record)
@@ -123,16 +125,17 @@ def epochs(trainer: Trainer) -> Iterator[Progress]:
         yield report
 
 
-def one_epoch(trainer: Trainer) -> Iterator[Progress]:
-    """The rest of the current epoch, with a report every tenth of a second."""
+def one_epoch(trainer: Trainer, tick: float | None) -> Iterator[Progress]:
+    """The rest of the current epoch, with a report at every tick."""
     state, steps = trainer.state, trainer.steps
     trainer.start_epoch()
+    pause = TICK if tick is None else tick
     ticked = time.perf_counter()
     while state.step < steps:
         with GENERATOR:  # steps of runs in other Python threads wait for their turn
             trainer.step(state.epoch * steps + state.step)
         state.step += 1
-        if time.perf_counter() - ticked >= TICK:
+        if time.perf_counter() - ticked >= pause:
             report = trainer.progress(state.step)
             ticked = time.perf_counter()
             yield report
