@@ -69,7 +69,9 @@ class LogisticRegression(LinearDecision, ClassifierMixin, Estimator):
         if not (self.warm_start and np.array_equal(getattr(self, "classes_", ()), classes)):
             self.module_ = model_for(len(classes), x.shape[1])
         self.classes_ = classes
-        objective = penalized_loss(self.module_, tensor(x), tensor(labels), tensor(weights), self.C)
+        objective = penalized_loss(
+            self.module_, tensor(x), tensor(labels), tensor(weights), float(self.C)
+        )
         with devices.prepared(torch.device("cpu"), devices.threads_for(self.module_, len(x))):
             self.n_iter_ = to_the_minimum(self.module_, objective, self.max_iter, self.tol)
         self.coef_ = np.atleast_2d(self.module_.weight.numpy(force=True))
@@ -103,7 +105,7 @@ def penalized_loss(
 
 
 def to_the_minimum(
-    model: Linear, objective: Callable[[], Tensor], max_iter: Count, tol: NonNegative
+    model: Linear, objective: Callable[[], Tensor], max_iter: int, tol: float
 ) -> int:
     """Move the model's weights to the minimum of the objective; returns the number of steps."""
     parameters = list(model.parameters())
