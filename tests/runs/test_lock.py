@@ -66,7 +66,7 @@ def test_what_was_taken_over_stops_at_its_next_step(tmp_path: Path) -> None:
         list(steps)
     list(taken)
     assert second.finished and len(second.history) == 3
-    assert not [path for path in first.folder.rglob(".*")]
+    assert not list(first.folder.rglob(".*"))
 
 
 def test_two_resumes_at_once_end_in_the_weights_of_one(tmp_path: Path) -> None:

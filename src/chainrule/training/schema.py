@@ -56,11 +56,12 @@ def finite_number(text: str) -> float:
 
 def check_depth(value: Any, path: Path | str, left: int = DEEPEST) -> None:
     """Refuse values nested deeper than anything that we write."""
+    if not isinstance(value, dict | list):
+        return
     if not left:
         raise InputError(f"{path} is nested too deeply to be one of ours")
     for part in value.values() if isinstance(value, dict) else value:
-        if isinstance(part, dict | list):
-            check_depth(part, path, left - 1)
+        check_depth(part, path, left - 1)
 
 
 def conform(value: Any, form: Any, path: Path | str, key: str = "") -> Any:
@@ -120,10 +121,9 @@ def container_fault(value: Any, origin: type, parts: tuple[Any, ...], key: str) 
 
 def is_a(value: Any, form: Any) -> bool:
     """Whether a plain value is of a type; a whole number is a number, but true is none."""
-    if form is float:
-        return isinstance(value, int | float) and not isinstance(value, bool)
-    if form is int:
-        return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**64
+    whole = isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**64
+    if form is int or form is float:
+        return whole or (form is float and isinstance(value, float))
     return isinstance(value, form) if form in WORDS else True
 
 
