@@ -3,10 +3,14 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test lint format bench tables clean
+.PHONY: demo studio test lint format bench tables clean
 
 demo: .venv/core
 	$(BIN)/chainrule train digits-mlp
+
+# The whole course, live in the browser.
+studio: .venv/studio
+	$(BIN)/chainrule studio
 
 test: .venv/dev
 	$(BIN)/pytest -n 2 -q
@@ -43,6 +47,10 @@ tables: .venv/core
 .venv/core: .venv/python pyproject.toml constraints.txt
 	@echo "Installing chainrule into .venv (a minute or two, once) …"
 	$(PIP) --editable .
+	touch $@
+
+.venv/studio: .venv/core
+	$(PIP) --editable '.[studio]'
 	touch $@
 
 .venv/dev: .venv/core

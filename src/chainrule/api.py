@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor, nn
 
-from chainrule.learning.metrics import HIGHER_IS_BETTER, format_metric
+from chainrule.learning.metrics import format_metric
 from chainrule.learning.tasks import Task
 from chainrule.training import History as Records
 from chainrule.training import Progress
@@ -36,7 +36,7 @@ class History(Records):
         """Loss and metrics against the epoch."""
         from chainrule.plots.curves import learning_curves
 
-        return learning_curves(self.records, None, self.kept, HIGHER_IS_BETTER, format_metric)
+        return learning_curves(self.records, None, self.kept, self.higher_is_better, format_metric)
 
     def _repr_png_(self) -> bytes:
         content = BytesIO()
@@ -71,7 +71,7 @@ def fit(
             learning_rate=1e-2, optimizer="adamw", patience=3.
     """
     found = _fit(model, data, validation, task=task, watch=watcher(progress), **options)
-    return History(found.records, found.stopped, found.kept)
+    return History(found.records, found.stopped, found.kept, found.metrics)
 
 
 def iterate(

@@ -9,7 +9,7 @@ from typing import get_args
 
 import pytest
 
-from chainrule.cli import catalog
+from chainrule import catalog
 from chainrule.cli.list import Kind
 from chainrule.cli.main import main
 from chainrule.learning.metrics import METRICS

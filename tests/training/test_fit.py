@@ -284,3 +284,10 @@ def test_errors_of_the_engine_never_speak_of_command_line_flags() -> None:
     ]
     assert len(texts) > 200
     assert not [(name, text) for name, text in texts if "--" in text]
+
+
+def test_every_step_is_reported_on_request() -> None:
+    reports = list(iterate(network(), (X, Y), epochs=2, batch_size=20, tick=0.0))
+    assert [(now.epoch, now.step) for now in reports if now.record is None] == [
+        (epoch, step) for epoch in (1, 2) for step in (1, 2, 3)
+    ]

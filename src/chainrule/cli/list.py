@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import tyro
 
-from chainrule.cli.catalog import KINDS, Item, listed, search
+from chainrule.catalog import KINDS, Item, listed, search
 from chainrule.cli.options import parse
 from chainrule.console.output import out, print_json
 from chainrule.console.tables import chapters_table

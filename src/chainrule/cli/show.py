@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 from rich.text import Text
 
-from chainrule.cli.catalog import KINDS, Function, Item, links, named, search, section_of
+from chainrule.catalog import (
+    KINDS,
+    Function,
+    Item,
+    facts_of,
+    links,
+    named,
+    search,
+    section_of,
+)
 from chainrule.cli.options import as_flags, as_words, parse
 from chainrule.console.output import flowing, out, print_code, print_json
 from chainrule.console.tables import COSTS, facts_table, flags_table, layers_table, names_table
@@ -20,14 +29,6 @@ if TYPE_CHECKING:
 
 ROWS = 30  # of a table of layers, before layers of one block share a row
 LINKS = 6  # names of one kind under "see also"
-USES = {
-    "optimizers": "--optimizer {}",
-    "schedules": "--schedule {}",
-    "metrics": "--monitor {}",
-    "losses": "chainrule.learning.losses.{}",
-    "activations": 'chainrule.nn.activations.activation("{}")',
-    "initializations": 'chainrule.nn.initialization.initialize(layer, "{}")',
-}
 
 
 @dataclass(frozen=True)
@@ -154,34 +155,6 @@ def print_layers(entry: Entry) -> None:
     layers = profile(*entry.load().example())
     shown = merge_blocks(layers, ROWS)
     out.print(layers_table([asdict(row) for row in layers], [asdict(row) for row in shown]))
-
-
-def facts_of(item: Item) -> dict[str, Any]:
-    """What the file itself says, beyond its docstring."""
-    if item.kind in USES:
-        return {"use": USES[item.kind].format(item.name)}
-    if item.kind == "claims":
-        return {"run": f"chainrule lab {item.name}"}
-    if item.kind not in ("data", "models", "recipes"):
-        return {}
-    module = item.load()
-    if item.kind == "data":
-        return asdict(module.ABOUT)
-    if item.kind == "models":
-        model, batch = module.example()
-        tensors = list(model.parameters()) or model.state_dict().values()
-        count = sum(t.numel() for t in tensors)
-        return {
-            "example": f"{type(model).__name__} with {count} parameters, "
-            f"inputs {tuple(batch.shape)} → outputs {tuple(model(batch).shape)}"
-        }
-    recipe = module.Recipe
-    printed = [f"{p.metric} {p.value:g} ({p.source})" for p in recipe.published]
-    return {
-        "run": f"chainrule train {item.name}",
-        "notes": recipe.reference,
-        "published": "; ".join(printed),
-    }
 
 
 def flag_rows(entry: Entry) -> list[tuple[str, str, str]]:

@@ -98,6 +98,15 @@ def taken_over(folder: Path) -> IO[str]:
     return file
 
 
+def busy(folder: Path) -> bool:
+    """Whether a process trains in the folder now."""
+    try:
+        with (folder / LOCK).open("r", encoding="utf-8") as file:
+            return not lock_file(file)  # a lock that was free is given back on closing
+    except OSError:
+        return False
+
+
 def lock_file(file: IO[str]) -> bool:
     """Whether the file could be locked; a file system without locks lets everybody in."""
     try:

@@ -11,6 +11,7 @@ trainers of this one loop. Notes: J 3.4, A 1.3.3, A 1.3.8.
 """
 
 import time
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -19,6 +20,7 @@ import torch
 
 from chainrule.training import devices
 from chainrule.training.progress import Progress, Record
+from chainrule.training.randomness import GENERATOR, outer_randomness
 from chainrule.training.state import LAST, State
 
 TICK = 0.1  # seconds between two reports inside an epoch
@@ -73,26 +75,38 @@ class Trainer(ABC):
         )
 
 
-def run(trainer: Trainer, folder: Path | None) -> Generator[Progress]:
+def run(trainer: Trainer, folder: Path | None, tick: float | None = None) -> Generator[Progress]:
     """Train, from the last checkpoint if the folder has one; closing the generator saves.
 
     Afterwards the model is in evaluation mode, and torch's settings and random generator are as
     they were before.
+
+    tick: seconds between two reports inside an epoch, by default a tenth; 0 reports every step.
     """
     state = trainer.state
     if folder is not None and (folder / LAST).exists():
         state.restore(folder)
-    outer_randomness = torch.get_rng_state()
-    with devices.prepared(trainer.device, trainer.threads):
+    with devices.prepared(trainer.device, threads_of(trainer)), outer_randomness():
         try:
-            yield from with_checkpoints(epochs(trainer), trainer, folder)
+            yield from with_checkpoints(epochs(trainer, tick), trainer, folder)
         finally:
-            torch.set_rng_state(outer_randomness)
             state.model.eval()
     trainer.finish()
 
 
-def epochs(trainer: Trainer) -> Iterator[Progress]:
+def threads_of(trainer: Trainer) -> int:
+    """As many as the run began with: sums over another number of threads round differently."""
+    began = trainer.state.origin.setdefault("num_threads", trainer.threads)
+    if began > devices.MOST_THREADS:
+        warnings.warn(
+            f"the run began with {began} threads, more than this machine can start: its weights "
+            "may differ in their last bits from those of an uninterrupted run",
+            stacklevel=2,
+        )
+    return min(began, devices.MOST_THREADS)
+
+
+def epochs(trainer: Trainer, tick: float | None = None) -> Iterator[Progress]:
     """The records so far, then epoch after epoch until there is a reason to stop."""
     state, steps = trainer.state, trainer.steps
     for number, past in enumerate(state.history, 1):
@@ -100,7 +114,7 @@ def epochs(trainer: Trainer) -> Iterator[Progress]:
         yield trainer.progress(steps, past, state.stopped if last else "")
     while not state.stopped:
         began = time.perf_counter()
-        yield from one_epoch(trainer)
+        yield from one_epoch(trainer, tick)
         record = {"epoch": state.epoch + 1} | trainer.finish_epoch()
         record["seconds"] = time.perf_counter() - began
         state.history.append(record)
@@ -111,15 +125,17 @@ def epochs(trainer: Trainer) -> Iterator[Progress]:
         yield report
 
 
-def one_epoch(trainer: Trainer) -> Iterator[Progress]:
-    """The rest of the current epoch, with a report every tenth of a second."""
+def one_epoch(trainer: Trainer, tick: float | None) -> Iterator[Progress]:
+    """The rest of the current epoch, with a report at every tick."""
     state, steps = trainer.state, trainer.steps
     trainer.start_epoch()
+    pause = TICK if tick is None else tick
     ticked = time.perf_counter()
     while state.step < steps:
-        trainer.step(state.epoch * steps + state.step)
+        with GENERATOR:  # steps of runs in other Python threads wait for their turn
+            trainer.step(state.epoch * steps + state.step)
         state.step += 1
-        if time.perf_counter() - ticked >= TICK:
+        if time.perf_counter() - ticked >= pause:
             report = trainer.progress(state.step)
             ticked = time.perf_counter()
             yield report

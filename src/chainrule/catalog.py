@@ -6,9 +6,10 @@ lists them; and tools, which are all other files.
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from chainrule.errors import InputError
 from chainrule.registry import CONTRACTS, ROOT, Entry, entries, references, unknown
@@ -20,6 +21,14 @@ TABLES = {
     "metrics": "learning/metrics.py",
     "activations": "nn/activations.py",
     "initializations": "nn/initialization.py",
+}
+USES = {
+    "optimizers": "--optimizer {}",
+    "schedules": "--schedule {}",
+    "metrics": "--monitor {}",
+    "losses": "chainrule.learning.losses.{}",
+    "activations": 'chainrule.nn.activations.activation("{}")',
+    "initializations": 'chainrule.nn.initialization.initialize(layer, "{}")',
 }
 KINDS = (*CONTRACTS, *TABLES)
 LINKED = ("models", "data", "recipes", "claims")
@@ -117,6 +126,34 @@ def searched(item: Item) -> str:
     """The words by which an item is found."""
     own = item.title if isinstance(item, Function) else item.docstring
     return f"{item.name} {item.name.replace('-', ' ')} {own}".lower()
+
+
+def facts_of(item: Item) -> dict[str, Any]:
+    """What the file itself says, beyond its docstring."""
+    if item.kind in USES:
+        return {"use": USES[item.kind].format(item.name)}
+    if item.kind == "claims":
+        return {"run": f"chainrule lab {item.name}"}
+    if item.kind not in ("data", "models", "recipes"):
+        return {}
+    module = item.load()
+    if item.kind == "data":
+        return asdict(module.ABOUT)
+    if item.kind == "models":
+        model, batch = module.example()
+        tensors = list(model.parameters()) or model.state_dict().values()
+        count = sum(t.numel() for t in tensors)
+        return {
+            "example": f"{type(model).__name__} with {count} parameters, "
+            f"inputs {tuple(batch.shape)} → outputs {tuple(model(batch).shape)}"
+        }
+    recipe = module.Recipe
+    printed = [f"{p.metric} {p.value:g} ({p.source})" for p in recipe.published]
+    return {
+        "run": f"chainrule train {item.name}",
+        "notes": recipe.reference,
+        "published": "; ".join(printed),
+    }
 
 
 class Links:

@@ -1,0 +1,1 @@
+"""What the page can watch and touch; a file here is an activity of that name."""

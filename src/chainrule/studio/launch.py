@@ -1,0 +1,134 @@
+"""Start the server, and open the page."""
+
+import errno
+import secrets
+import socket
+import threading
+import webbrowser
+from collections.abc import Callable
+from ipaddress import ip_address
+from pathlib import Path
+
+from chainrule.errors import InputError
+
+FIRST_PORT, PORTS = 8420, 20  # where a free port is looked for
+LARGEST_MESSAGE = 2**23  # bytes of one message of a page
+SHORTEST_TOKEN = 16  # characters of a token that a user chooses
+
+
+def serve(
+    host: str, port: int, token: str, root: Path, ready: Callable[[str], None], browser: bool
+) -> None:
+    """Serve the studio until it is interrupted.
+
+    Args:
+        host: address to listen on; another than loopback needs a token.
+        port: 0 for a free one.
+        token: who knows it may enter; empty for a new one.
+        root: the folder of the runs.
+        ready: called with the address of the page as soon as it answers.
+        browser: open the page.
+    """
+    check(host, token)
+    import uvicorn  # an extra; `chainrule studio` says so where it is missing
+
+    from chainrule.studio.app import application
+
+    listening = listen(host, port)
+    number = listening.getsockname()[1]
+    token = token or secrets.token_urlsafe(24)
+    app = application(own_hosts(host, number), token, f"chainrule-studio-{number}", root)
+    shown = "127.0.0.1" if is_any(host) else host
+    address = f"http://{bracketed(shown)}:{number}/?token={token}"
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        ws="websockets-sansio",
+        ws_max_size=LARGEST_MESSAGE,
+        ws_per_message_deflate=False,
+        timeout_graceful_shutdown=1,
+    )
+    server = uvicorn.Server(config)
+    ready(address)
+    if browser:
+        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+    with listening:
+        server.run(sockets=[listening])
+
+
+def check(host: str, token: str) -> None:
+    """Refuse to be seen from other machines without a token that somebody chose."""
+    if not is_loopback(host) and not token:
+        raise InputError(
+            f"`host` {host} can be reached from other machines, so it needs a `token` of your own "
+            f"of at least {SHORTEST_TOKEN} characters; without `host` only this machine is served"
+        )
+    if token and (len(token) < SHORTEST_TOKEN or not token.isascii() or not is_plain(token)):
+        raise InputError(
+            f"`token` must have at least {SHORTEST_TOKEN} letters, digits, - or _, got {len(token)}"
+        )
+
+
+def is_plain(token: str) -> bool:
+    return token.replace("-", "").replace("_", "").isalnum()
+
+
+def is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def is_any(host: str) -> bool:
+    """Whether the host stands for every address of this machine."""
+    try:
+        return ip_address(host).is_unspecified
+    except ValueError:
+        return False
+
+
+def own_hosts(host: str, port: int) -> list[str]:
+    """The values of the Host header by which the page may be reached."""
+    names = {"127.0.0.1", "localhost"}
+    if is_any(host):
+        names |= {socket.gethostname(), socket.getfqdn(), *addresses()}
+    else:
+        names.add(bracketed(host))
+    return [f"{name}:{port}" for name in sorted(names)]
+
+
+def addresses() -> set[str]:
+    """The addresses of this machine, as far as its name tells."""
+    try:
+        found = socket.getaddrinfo(socket.gethostname(), None)
+    except socket.gaierror:
+        return set()
+    return {bracketed(str(place[4][0])) for place in found}
+
+
+def bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A listening socket; port 0 takes the first free one of our own range."""
+    wanted = [port] if port else [*range(FIRST_PORT, FIRST_PORT + PORTS), 0]
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    for number in wanted:
+        listening = socket.socket(family, socket.SOCK_STREAM)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listening.bind((host, number))
+        except OSError as error:
+            listening.close()
+            if error.errno == errno.EADDRINUSE and number != wanted[-1]:
+                continue
+            raise InputError(
+                f"cannot listen on {host}, `port` {number}: {error.strerror}"
+            ) from None
+        listening.listen(128)
+        return listening
+    raise InputError("found no free port")

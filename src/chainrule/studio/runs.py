@@ -1,0 +1,20 @@
+"""Pictures of run folders; everything else about runs is an activity."""
+
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+
+from chainrule.studio.place import is_name
+
+KINDS = {".png": "image/png", ".svg": "image/svg+xml"}
+
+
+async def picture(request: Request) -> Response:
+    """A picture that lies directly in a run folder."""
+    run, name = request.path_params["run"], request.path_params["name"]
+    path = request.app.state.sessions.root / run / name
+    allowed = is_name(run) and is_name(name) and path.suffix in KINDS
+    if not allowed or not await run_in_threadpool(path.is_file) or path.is_symlink():
+        raise HTTPException(404, "there is no such picture")
+    return FileResponse(path, media_type=KINDS[path.suffix])

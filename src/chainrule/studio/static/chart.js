@@ -1,0 +1,56 @@
+// Curves that grow, by uPlot.
+import { h } from "./dom.js";
+import { series as hue, theme } from "./paint.js";
+
+const DASHES = [[], [6, 4], [2, 3], [8, 3, 2, 3]];
+
+/**
+ * A chart of several curves over one axis.
+ * options: label (of the x axis), names (of the curves), height, log: logarithmic y, value: (v) => text, alt.
+ * chart.set([xs, ys, …]) replaces the data; chart.element is what to show; chart.close() ends it.
+ */
+export function chart({ label = "", names, height = 180, log = false, value = (v) => (v === null || v === undefined ? "–" : v.toPrecision(4)), alt = "" }) {
+  const element = h("div", { class: "chart", role: "img", "aria-label": alt || names.join(", ") });
+  let plot = null;
+  let data = [[], ...names.map(() => [])];
+  const build = () => {
+    plot?.destroy();
+    const look = theme();
+    const axis = { stroke: look.quiet, grid: { stroke: look.line, width: 1 }, ticks: { stroke: look.line, width: 1 }, font: "12px system-ui" };
+    plot = new uPlot(
+      {
+        width: Math.max(200, element.clientWidth || 300),
+        height,
+        cursor: { drag: { x: false, y: false } },
+        legend: { live: true },
+        scales: { x: { time: false }, y: log ? { distr: 3 } : {} },
+        axes: [{ ...axis, label, labelSize: label ? 18 : 0, labelFont: "12px system-ui", size: 28 }, { ...axis, size: 52 }],
+        series: [
+          { label: label || "step" },
+          ...names.map((name, k) => ({ label: name, stroke: hue(k), width: 2, dash: DASHES[Math.floor(k / 6)], points: { show: false }, value: (_, v) => value(v) })),
+        ],
+      },
+      data,
+      element,
+    );
+  };
+  const resize = new ResizeObserver(() => {
+    if (!plot) return element.clientWidth && build();
+    if (plot.width !== element.clientWidth && element.clientWidth) plot.setSize({ width: element.clientWidth, height });
+  });
+  resize.observe(element);
+  document.addEventListener("themechange", build);
+  return {
+    element,
+    set(next) {
+      data = next;
+      plot?.setData(data);
+    },
+    close() {
+      resize.disconnect();
+      document.removeEventListener("themechange", build);
+      plot?.destroy();
+      plot = null;
+    },
+  };
+}

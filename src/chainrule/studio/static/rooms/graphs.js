@@ -1,0 +1,5 @@
+import { h } from "../dom.js";
+
+export function open(main) {
+  main.append(h("h1", {}, "graphs"));
+}
