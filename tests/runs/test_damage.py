@@ -166,7 +166,17 @@ def test_a_value_of_another_form_is_named(
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"3", b"null", b"\xff\xfe", b"[" * 10**5, b"9" * 10**4, b'{"a": NaN}', b'{"a": 1e999}'],
+    [
+        b"",
+        b"3",
+        b"null",
+        b"\xff\xfe",
+        b"[" * 10**5,
+        b"[1," * 40,
+        b"9" * 10**4,
+        b'{"a": NaN}',
+        b'{"a": 1e999}',
+    ],
 )
 @pytest.mark.parametrize("name", ["config.json", "data.json", "result.json", "metrics.jsonl"])
 def test_a_file_that_is_no_such_json_is_refused(copy: Path, name: str, content: bytes) -> None:
