@@ -1,16 +1,19 @@
 """The contract of a claim file: it holds, it can fail, and it says why."""
 
+import inspect
 import json
 import re
 from pathlib import Path
 
 import pytest
 
-from chainrule.lab.claim import Verdict, help_of, parameters_of
+from chainrule.lab.claim import Verdict, help_of, near_of, parameters_of
 from chainrule.lab.runner import check_and_draw
 from chainrule.registry import Entry, entries
 
 CLAIMS = entries("claims")
+RECORD = Path(__file__).parents[1] / "benchmarks" / "lab_mutations.json"
+LONGEST_NAME = 36  # letters of a near violation
 every_claim = pytest.mark.parametrize("entry", CLAIMS, ids=lambda entry: entry.name)
 
 
@@ -48,6 +51,25 @@ def test_it_holds_and_draws_its_picture(entry: Entry, tmp_path: Path) -> None:
 def test_it_fails_when_its_hypothesis_is_broken(entry: Entry) -> None:
     verdict: Verdict = entry.load().broken()
     assert not verdict.holds
+
+
+@pytest.mark.parametrize("entry", filter(near_of, CLAIMS), ids=lambda entry: entry.name)
+def test_it_detects_a_near_violation(entry: Entry) -> None:
+    near = near_of(entry)
+    assert all(0 < len(name) <= LONGEST_NAME for name in near), "for a table of 80 columns"
+    assert inspect.getdoc(entry.load().near), "what is violated"
+    assert any(not measure().holds for measure in near.values())
+
+
+def test_the_record_of_near_violations_is_that_of_these_claims() -> None:
+    """Written by `python benchmarks/lab_mutations.py`."""
+    record = json.loads(RECORD.read_text("utf-8"))
+    recorded = {name: list(found["near"]) for name, found in record["table"].items()}
+    defined = {entry.name: list(near) for entry in CLAIMS if (near := near_of(entry))}
+    assert recorded == defined
+    rows = [row for found in record["table"].values() for row in found["near"].values()]
+    assert record["claims"] == len(recorded) and record["violations"] == len(rows)
+    assert record["detected"] == sum(row["detected"] for row in rows)
 
 
 @every_claim

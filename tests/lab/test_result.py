@@ -63,7 +63,7 @@ def test_the_representation_is_one_line() -> None:
     text = repr(check("xor"))
     assert text == "xor holds: points of 4 classified correctly: 4, bound = 4"
     broken = repr(check("xor").broken)
-    assert broken == "xor, violated FAILS: points of 4 classified correctly: 3, bound = 4"
+    assert broken == "xor, broken FAILS: points of 4 classified correctly: 3, bound = 4"
 
 
 def test_the_violation_is_a_result_too_and_runs_once() -> None:
@@ -74,7 +74,7 @@ def test_the_violation_is_a_result_too_and_runs_once() -> None:
     assert stated.broken is stated.broken
     title = stated.broken.plot().axes[0].get_title(loc="left")
     assert title == f"Violated: {stated.verdict.picture.title}"
-    with pytest.raises(InputError, match="already the violation of xor"):
+    with pytest.raises(InputError, match="already a violation of xor"):
         _ = stated.broken.broken
 
 

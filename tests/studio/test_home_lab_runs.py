@@ -64,21 +64,32 @@ def test_a_claim_is_measured_as_in_the_lab() -> None:
     activity = claim.run({"claim": "novikoff", "arguments": {"trials": 5, "seed": 3}})
     first = drawn(next(activity))
     assert [a["name"] for a in first["arguments"]] == ["trials", "examples", "seed"]
-    assert all(a["help"] for a in first["arguments"]) and first["violation"]
+    assert all(a["help"] for a in first["arguments"])
+    assert list(first["violations"])[:2] == ["broken", "(R/γ)^1.8"] and all(
+        first["violations"].values()
+    )
     found = drawn(activity.send(None))
     assert found["measured"] == pytest.approx(
         check("novikoff", trials=5, seed=3).verdict.measured, rel=1e-5
     )
     activity.send({"arguments": {"trials": 6}})
     assert drawn(activity.send(None))["details"]["trials"] == 6
-    activity.send({"violated": True})
-    assert not drawn(activity.send(None))["holds"]
+    for violation, holds in {"broken": False, "(R/γ)^1.8": True, "(R/γ)^1.2": False}.items():
+        activity.send({"violation": violation})
+        assert drawn(activity.send(None))["holds"] == holds
 
 
-@pytest.mark.parametrize("wrong", [{}, {"claim": "nothing"}, {"claim": "xor", "violated": 3}])
+@pytest.mark.parametrize("wrong", [{}, {"claim": "nothing"}, {"claim": "xor", "violation": 3}])
 def test_a_claim_refuses_bad_settings(wrong: dict[str, Any]) -> None:
     with pytest.raises(InputError):
         next(claim.run(wrong))
+
+
+def test_an_unknown_violation_is_refused() -> None:
+    activity = claim.run({"claim": "xor", "violation": "output weight × 0.4"})
+    next(activity)
+    with pytest.raises(InputError, match="did you mean output weight × 0.5"):
+        next(activity)
 
 
 def test_a_form_has_every_setting_of_every_recipe() -> None:
@@ -198,8 +209,14 @@ def test_a_claim_is_measured_with_other_arguments_and_presented(page: Any, studi
     page.keyboard.press("Home")
     page.wait_for_function("location.hash.includes('trials=1')")
     page.wait_for_selector("td:text-is('trials') + td:text-is('1')", timeout=60_000)
+    page.get_by_label("Violation").select_option("(R/γ)^1.8")
+    page.wait_for_selector(".outcome:has(select) .good", timeout=60_000)
+    assert "violation=" in page.url
+    page.get_by_label("Violation").select_option("(R/γ)^1.2")
+    page.wait_for_selector(".outcome:has(select) .bad", timeout=60_000)
     page.locator("h1").click()
     page.keyboard.press("f")
+    assert page.get_by_label("Violation").is_visible()
     assert page.evaluate("document.documentElement.classList.contains('present')")
     page.keyboard.press("ArrowRight")
     page.wait_for_selector(".statement a:has-text('perceptron-lemmas')", state="attached")

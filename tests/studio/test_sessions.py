@@ -90,7 +90,7 @@ def test_a_claim_is_measured_and_measured_again(studio: Studio) -> None:
         await page.until(lambda m: m["type"] == "session")
         await page.socket.send(json.dumps(CLAIM))
         first = await page.until(measured)
-        await page.tell("send", channel="a", message={"violated": True})
+        await page.tell("send", channel="a", message={"violation": "broken"})
         second = await page.until(lambda m: measured(m) and not m["content"]["holds"])
         return first["content"], second["content"]
 

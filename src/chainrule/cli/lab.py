@@ -8,7 +8,7 @@ import tyro
 
 from chainrule.cli.options import parse
 from chainrule.console.output import counted, out, print_json
-from chainrule.console.tables import names_table, verdict_table
+from chainrule.console.tables import mutation_table, names_table, verdict_table
 from chainrule.errors import InputError
 from chainrule.registry import Entry, entries
 
@@ -24,6 +24,8 @@ class Options:
     """Print one JSON object instead of tables."""
     out: Path = Path("runs/lab")
     """Folder for the pictures."""
+    mutate: bool = False
+    """Measure the near violations, which a claim should detect, with settings of their own."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,8 @@ def run(arguments: list[str]) -> int:
         out.print(USAGE)
         out.print(names_table("Claims", [(e.name, e.title) for e in entries("claims")]))
         return 0
+    if options.mutate:
+        return mutate(chosen, options)
     from chainrule.lab.runner import check_many
 
     steps = check_many(chosen, options.out, options.seeds)
@@ -72,15 +76,45 @@ def run(arguments: list[str]) -> int:
 def one(entry: Entry, arguments: list[str]) -> int:
     """A single claim, whose arguments are flags too."""
     from chainrule.lab.claim import settings_of
-    from chainrule.lab.runner import break_and_draw, check_and_draw
+    from chainrule.lab.runner import break_and_draw, check_and_draw, mutated
 
     form = make_dataclass("form", [("claim", settings_of(entry)), ("output", Single)])
     filled: Any = parse(form, arguments, f"lab {entry.name}", entry.title)
     options = filled.output
+    if options.mutate and options.broken:
+        raise InputError("give `mutate` or `broken`, not both")
+    near = mutated(entry)[1] if options.mutate else {}
     verdict = check_and_draw(entry, vars(filled.claim), options.out)
+    if options.mutate:
+        return report_near({entry.name: verdict | near}, options)
     if not options.broken:
         return report({entry.name: verdict}, options)
     return compare(entry, verdict, break_and_draw(entry, options.out), options)
+
+
+def mutate(claims: list[Entry], options: Several) -> int:
+    """Near violations of many claims; those of all that define some."""
+    from chainrule.lab.claim import near_of
+    from chainrule.lab.runner import mutate_many
+
+    if options.seeds != 1:
+        raise InputError("`seeds` does not go with `mutate`: near violations choose their own")
+    chosen = [claim for claim in claims if near_of(claim) or not options.all]
+    steps = mutate_many(chosen)
+    return report_near(dict(counted(steps, len(chosen), "mutating", options.json)), options)
+
+
+def report_near(found: dict[str, dict[str, Any]], options: Options) -> int:
+    """Print what was measured; 0 only if every claim holds and detects a near violation."""
+    if options.json:
+        print_json(found)
+    else:
+        out.print(mutation_table(found))
+        detected = [row["detected"] for claim in found.values() for row in claim["near"].values()]
+        out.print(f"{sum(detected)} of {len(detected)} near violations detected")
+    blind = [not any(row["detected"] for row in claim["near"].values()) for claim in found.values()]
+    failing = [not claim.get("holds", True) for claim in found.values()]
+    return 1 if any(blind + failing) else 0
 
 
 def compare(entry: Entry, stated: dict[str, Any], violated: dict[str, Any], options: Single) -> int:

@@ -178,6 +178,32 @@ def verdict_table(verdicts: Mapping[str, Mapping[str, Any]], heading: str = "cla
     return table
 
 
+def mutation_table(claims: Mapping[str, Mapping[str, Any]]) -> Table:
+    """What each claim measures under its near violations, and whether it detects them."""
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("violation")
+    table.add_column("measured", justify="right", no_wrap=True)
+    table.add_column("bound", no_wrap=True)
+    table.add_column("detected", no_wrap=True)
+    for claim, found in claims.items():
+        table.add_row(Text(claim, "bold"))
+        if "measured" in found:
+            _add_mutation(table, "as stated", found, Text(""))
+        for name, row in found["near"].items():
+            detected = Text("yes", "green") if row["detected"] else Text("NO", "bold red")
+            _add_mutation(table, name, row, detected)
+        table.add_section()
+    return table
+
+
+def _add_mutation(table: Table, name: str, row: Mapping[str, Any], detected: Text) -> None:
+    measured, bound = side_by_side(row["measured"], row["bound"])
+    failed = [f"\n    not: {text}" for text in row.get("failed", ())]
+    table.add_row(
+        Text("".join([f"  {name}", *failed])), measured, f"{row['relation']} {bound}", detected
+    )
+
+
 def side_by_side(*values: float) -> list[str]:
     """Numbers to be compared: where rounding would print 1 < 1, as 1 - 2e-13 and 1."""
     short = [number(value) for value in values]

@@ -1,9 +1,11 @@
-"""The contract of a claim file: `check(...) -> Verdict` and `broken() -> Verdict`.
+"""The contract of a claim file: `check(...) -> Verdict`, `broken() -> Verdict`, `near() -> Near`.
 
 The arguments of `check` are its settings. All have defaults with which it takes seconds, `seed` is
 one of them if anything is random, and an `Args:` section of its docstring says what they mean.
-`broken` violates the hypothesis, so that the claim must fail. Nothing is drawn: the picture is a
-value.
+`broken` violates the hypothesis, so that the claim must fail. `near`, which may be missing, names
+subtle violations: a constant off by 10 %, a formula as misprinted, a hypothesis violated a little.
+Each is a function that measures the claim under it within a second; a claim that is narrow enough
+fails. Nothing is drawn: the picture is a value.
 """
 
 import inspect
@@ -11,6 +13,7 @@ import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, make_dataclass
+from functools import partial
 from typing import Any
 
 from chainrule.errors import InputError
@@ -79,6 +82,20 @@ class Verdict:
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self) | {"holds": self.holds}
+
+
+Near = dict[str, Callable[[], Verdict]]
+
+
+def near_of(entry: Entry) -> Near:
+    """The near violations of a claim, by name; none where its file defines none. Nothing is run."""
+    module = entry.load()
+    return module.near() if hasattr(module, "near") else {}
+
+
+def ten_percent(quantity: str, measure: Callable[[float], Verdict]) -> Near:
+    """The quantity 10 % too small and too large: `measure` is given the factors 0.9 and 1.1."""
+    return {f"{quantity} × {factor}": partial(measure, factor) for factor in (0.9, 1.1)}
 
 
 def parameters_of(entry: Entry) -> list[inspect.Parameter]:

@@ -1,16 +1,19 @@
 """A claim checked from Python, and what a notebook shows of it."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chainrule.errors import InputError
-from chainrule.lab.claim import Verdict, validate
-from chainrule.registry import Entry, entry_from_file, find
+from chainrule.lab.claim import Verdict, near_of, validate
+from chainrule.registry import Entry, entry_from_file, find, unknown
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+BROKEN = "broken"  # the violation that every claim has, by the name of its function
 
 
 @dataclass(frozen=True, repr=False)
@@ -20,12 +23,12 @@ class ClaimResult:
     Args:
         entry: The claim's file.
         verdict: What was measured, and the bound.
-        violated: Whether the hypothesis was violated on purpose.
+        violation: Name of the violation that was measured; empty for the claim as stated.
     """
 
     entry: Entry
     verdict: Verdict
-    violated: bool = False
+    violation: str = ""
 
     @property
     def holds(self) -> bool:
@@ -34,16 +37,25 @@ class ClaimResult:
     @cached_property
     def broken(self) -> "ClaimResult":
         """The same claim with its hypothesis violated; run on first use."""
-        if self.violated:
-            raise InputError(f"this is already the violation of {self.entry.name}")
+        self._require_stated()
         return violate(self.entry)
+
+    @cached_property
+    def near(self) -> "NearResults":
+        """The near violations by name; each is run on first use."""
+        self._require_stated()
+        return NearResults(self.entry)
+
+    def _require_stated(self) -> None:
+        if self.violation:
+            raise InputError(f"this is already a violation of {self.entry.name}")
 
     def plot(self) -> "Figure":
         """The picture: curves predicted, points measured, bounds dashed."""
         from chainrule.plots.claims import claim_figure  # matplotlib is slow to import
 
         picture = vars(self.verdict.picture)
-        if self.violated:  # the title states the claim
+        if self.violation:  # the title states the claim
             picture = picture | {"title": f"Violated: {picture['title']}"}
         return claim_figure(**picture)
 
@@ -55,7 +67,7 @@ class ClaimResult:
         from chainrule.console.tables import side_by_side
 
         v = self.verdict
-        name = f"{self.entry.name}, violated" if self.violated else self.entry.name
+        name = f"{self.entry.name}, {self.violation}" if self.violation else self.entry.name
         failed = [condition for condition, true in v.conditions.items() if not true]
         measured, bound = side_by_side(v.measured, v.bound)
         numbers = f"{v.quantity}: {measured}, bound {v.relation} {bound}"
@@ -70,6 +82,31 @@ class ClaimResult:
         from chainrule.plots.style import rendered
 
         return rendered(self.plot(), ".png")
+
+
+class NearResults(Mapping[str, ClaimResult]):
+    """A claim under each of its near violations, which is measured when first looked up."""
+
+    def __init__(self, entry: Entry) -> None:
+        self._entry = entry
+        self._names = tuple(near_of(entry))
+        self._found: dict[str, ClaimResult] = {}
+
+    def __getitem__(self, name: str) -> ClaimResult:
+        if name not in self._names:
+            raise KeyError(name)
+        if name not in self._found:
+            self._found[name] = violate(self._entry, name)
+        return self._found[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __repr__(self) -> str:
+        return f"near violations of {self._entry.name}: {', '.join(self._names) or 'none'}"
 
 
 def check_claim(name: str, **arguments: Any) -> ClaimResult:
@@ -94,11 +131,21 @@ def check_entry(entry: Entry, arguments: dict[str, Any]) -> ClaimResult:
     return ClaimResult(entry, entry.load().check(**arguments))
 
 
-def violate(entry: Entry) -> ClaimResult:
-    """The claim with its hypothesis violated, with settings of its own."""
+def violate(entry: Entry, violation: str = BROKEN) -> ClaimResult:
+    """The claim under one of its violations, with settings of its own.
+
+    Args:
+        entry: The claim's file.
+        violation: `BROKEN`, or the name of a near violation.
+    """
+    near = near_of(entry)
+    if violation in near:
+        return ClaimResult(entry, near[violation](), violation)
+    if violation != BROKEN:
+        raise InputError(unknown(f"violation of {entry.name}", violation, [BROKEN, *near]))
     module = entry.load()
     if not hasattr(module, "broken"):
         raise InputError(
             f"{entry.name} defines no function broken; add one that violates the hypothesis"
         )
-    return ClaimResult(entry, module.broken(), violated=True)
+    return ClaimResult(entry, module.broken(), BROKEN)

@@ -2,22 +2,26 @@
 
 import multiprocessing
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import closing
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 
 from chainrule.children import die_with_parent
 from chainrule.errors import InputError
+from chainrule.lab.claim import near_of
 from chainrule.lab.result import ClaimResult, check_entry, violate
 from chainrule.plots.style import save
 from chainrule.registry import Entry
 
 WORTH_PROCESSES = 8  # checks; fewer are done before further processes have started
 Task = tuple[Entry, int | None, Path]
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 def check_and_draw(entry: Entry, settings: dict[str, Any], folder: Path) -> dict[str, Any]:
@@ -49,14 +53,39 @@ def check_many(
     if seeds < 1:
         raise InputError(f"`seeds` must be at least 1, got {seeds}")
     tasks = [(claim, seed, folder) for claim in claims for seed in seeds_of(claim, seeds)]
+    with closing(mapped(checked, tasks)) as checks:
+        yield from combined(checks)
+
+
+def mutate_many(claims: Sequence[Entry]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Claims with what they measure under each of their near violations, in order."""
+    with closing(mapped(mutated, claims)) as found:
+        yield from found
+
+
+def mutated(claim: Entry) -> tuple[str, dict[str, Any]]:
+    """Under `near`, a row for each near violation; a violation is detected if the claim fails."""
+    rows, names = {}, list(near_of(claim))
+    if not names:
+        raise InputError(f"{claim.name} defines no function near; add one that names violations")
+    for name in names:
+        verdict = violate(claim, name).verdict
+        values = {key: getattr(verdict, key) for key in ("measured", "relation", "bound")}
+        failed = [text for text, true in verdict.conditions.items() if not true]
+        rows[name] = values | {"failed": failed, "detected": not verdict.holds}
+    return claim.name, {"near": rows}
+
+
+def mapped(function: Callable[[T], R], tasks: Sequence[T]) -> Generator[R, None, None]:
+    """Results in order; many tasks are done in processes of one thread each."""
     if len(tasks) < WORTH_PROCESSES:
-        yield from combined(map(checked, tasks))
+        yield from map(function, tasks)
         return
     workers = min(os.cpu_count() or 1, len(tasks))
     fresh = multiprocessing.get_context("spawn")  # a forked copy of torch's threads would hang
     pool = ProcessPoolExecutor(workers, fresh, start_worker, (os.getpid(),))
     try:
-        yield from combined(pool.map(checked, tasks))
+        yield from pool.map(function, tasks)
     finally:
         pool.shutdown(cancel_futures=True)
 

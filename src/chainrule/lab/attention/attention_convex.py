@@ -15,7 +15,7 @@ import torch
 from scipy.spatial import ConvexHull
 from torch import Tensor
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict, ten_percent
 from chainrule.nn.attention import attention
 
 ROUNDING = 1e-12
@@ -41,6 +41,15 @@ def broken() -> Verdict:
         return scores / scores.sum(-1, keepdim=True) @ v
 
     return verdict(without_exponential, 60, 9, 50, 0)
+
+
+def near() -> Near:
+    """Weights that do not quite sum to 1."""
+
+    def scaled(factor: float) -> Verdict:
+        return verdict(lambda *given: factor * attention(*given), 60, 9, 5, 0)
+
+    return ten_percent("a_it", scaled)
 
 
 def verdict(attend: Attend, queries: int, keys: int, trials: int, seed: int) -> Verdict:

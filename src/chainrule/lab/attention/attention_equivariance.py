@@ -9,10 +9,12 @@ L prints that attention is permutation invariant, but f(PX) = f(X) would make al
 f(PX) must also differ from f(X) by at least 1e-3 for every permutation but the identity.
 """
 
+from functools import partial
+
 import torch
 from torch import nn
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.nn.attention import SelfAttention
 from chainrule.nn.transformer_block import PreNormBlock
 
@@ -38,8 +40,18 @@ def broken() -> Verdict:
     return verdict(12, 16, 50, 0, causal=True)
 
 
+def near() -> Near:
+    """Inputs that tell a little of their position."""
+    return {
+        f"positions of size {size}": partial(verdict, 12, 16, 5, 0, causal=False, size=size)
+        for size in (1e-3, 1e-6)
+    }
+
+
 @torch.no_grad()
-def verdict(steps: int, width: int, permutations: int, seed: int, causal: bool) -> Verdict:
+def verdict(
+    steps: int, width: int, permutations: int, seed: int, causal: bool, size: float = 0.0
+) -> Verdict:
     """f(PX) against P f(X) and against f(X)."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -48,9 +60,11 @@ def verdict(steps: int, width: int, permutations: int, seed: int, causal: bool) 
         ).double()
         x = torch.randn(1, steps, width, dtype=torch.float64)
         P = torch.rand(permutations, steps).argsort(1)
+    places = size * torch.arange(steps, dtype=x.dtype)[:, None]
     from_equivariant, from_invariant = 0.0, float("inf")
     for layer in layers:
-        f, of_permuted = layer(x, causal=causal)[0], layer(x[0][P], causal=causal)
+        f = layer(x + places, causal=causal)[0]
+        of_permuted = layer(x[0][P] + places, causal=causal)
         apart = (of_permuted - f[P]).abs().amax((1, 2))
         moved = (of_permuted - f).abs().amax((1, 2))[(torch.arange(steps) != P).any(1)]
         from_equivariant = max(from_equivariant, apart.max().item())

@@ -10,11 +10,13 @@ Bound: the normal quantile that all positions together exceed for one seed in 10
 Devlin et al. (2019). J footnote 11.
 """
 
+from dataclasses import replace
+
 import torch
 from scipy.stats import norm
 from torch import Tensor
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict, ten_percent
 from chainrule.learning.masking import MaskingScheme, mask_tokens
 
 LEVEL = 1e-6
@@ -41,6 +43,16 @@ def broken() -> Verdict:
         40,
         0,
     )
+
+
+def near() -> Near:
+    """Other fractions."""
+    return {
+        **ten_percent(
+            "80 %", lambda factor: verdict(replace(SCHEME, masked=0.8 * factor), 8000, 40, 0)
+        ),
+        **ten_percent("15 %", lambda c: verdict(replace(SCHEME, mask_rate=0.15 * c), 8000, 40, 0)),
+    }
 
 
 def verdict(scheme: MaskingScheme, texts: int, words: int, seed: int) -> Verdict:

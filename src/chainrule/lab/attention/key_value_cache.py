@@ -15,7 +15,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.lab.helpers.multiply_adds import multiply_adds
 from chainrule.models.attention.gpt import GPT, KVCaches
 from chainrule.nn.attention import KVCache
@@ -42,6 +42,17 @@ def broken() -> Verdict:
         return tuple(KVCache(k[:, :, 1:], v[:, :, 1:]) for k, v in memories)
 
     return verdict(64, 32, 0, forgetful)
+
+
+def near() -> Near:
+    """Cached values that change a little."""
+
+    def scaled(factor: float) -> Verdict:
+        return verdict(
+            16, 32, 0, lambda memories: tuple(KVCache(k, factor * v) for k, v in memories)
+        )
+
+    return {f"cached values × {factor}": partial(scaled, factor) for factor in (0.9, 1 + 1e-6)}
 
 
 @torch.no_grad()

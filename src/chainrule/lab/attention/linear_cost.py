@@ -16,7 +16,7 @@ from itertools import pairwise
 import torch
 from torch import nn
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.lab.helpers.multiply_adds import multiply_adds
 from chainrule.models.attention.linear_attention import LinearAttention
 from chainrule.models.attention.windowed_attention import WindowedAttention
@@ -45,6 +45,15 @@ def broken() -> Verdict:
     """A window as wide as the longest text."""
     wide = {"windowed": WindowedAttention(WIDTH, HEADS, LENGTHS[-1])}
     return verdict(wide, SelfAttention(WIDTH, HEADS), WIDTH, list(LENGTHS))
+
+
+def near() -> Near:
+    """Lengths that are not quite multiples of the window, so that the last block is padded."""
+    layers = {"windowed": WindowedAttention(WIDTH, HEADS, WINDOW, GLOBAL)}
+    lengths = [n - 1 for n in LENGTHS[:3]]
+    return {
+        "lengths 63, 127, 255": lambda: verdict(layers, SelfAttention(WIDTH, HEADS), WIDTH, lengths)
+    }
 
 
 def verdict(

@@ -10,10 +10,12 @@ of two blocks without them: how many words a token sees reveals its position. Va
 Haviv et al. (2022) for the causal case.
 """
 
+from functools import partial
+
 import torch
 from torch import Tensor
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.models.attention.bert import BERT
 from chainrule.models.attention.bert_classifier import BertClassifier
 from chainrule.models.attention.gpt import GPT
@@ -35,6 +37,14 @@ def check(words: int = 20, hidden_size: int = 32, seed: int = 0) -> Verdict:
 def broken() -> Verdict:
     """Position embeddings left as they are."""
     return verdict(20, 32, 0, strength=1.0)
+
+
+def near() -> Near:
+    """Small position embeddings."""
+    return {
+        f"positions × {strength}": partial(verdict, 20, 32, 0, strength=strength)
+        for strength in (1e-3, 1e-6)
+    }
 
 
 @torch.no_grad()

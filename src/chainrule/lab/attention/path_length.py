@@ -17,7 +17,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.models.attention.windowed_attention import WindowedAttention
 from chainrule.models.recurrent.elman import Elman
 from chainrule.nn.attention import SelfAttention
@@ -35,6 +35,15 @@ def check(seed: int = 0) -> Verdict:
 def broken() -> Verdict:
     """Every token attends to two neighbors on each side."""
     return verdict(lambda: WindowedAttention(WIDTH, num_heads=1, window=2), 0)
+
+
+def near() -> Near:
+    """Windows that miss only the farthest token of the longest text."""
+    return {
+        "a window of 63 for n = 65": lambda: verdict(
+            lambda: WindowedAttention(WIDTH, num_heads=1, window=63), 0
+        )
+    }
 
 
 def verdict(make: Callable[[], nn.Module], seed: int) -> Verdict:

@@ -15,7 +15,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict, ten_percent
 from chainrule.nn.positions import BASE, rotation, sinusoidal
 
 ROUNDING = 1e-11
@@ -38,6 +38,15 @@ def broken() -> Verdict:
     """One frequency for each component, with the best-fitting matrix for each offset."""
     p = as_printed(600, 64)
     return verdict(p, lambda k: fitted(p, k))
+
+
+def near() -> Near:
+    """Rotations by almost the right angle, or not quite rotations."""
+    p = sinusoidal(600, 64, like=torch.zeros(0, dtype=torch.float64))
+    return {
+        "one offset more": lambda: verdict(p, lambda k: rotation(k + 1, 64)),
+        **ten_percent("R_k", lambda factor: verdict(p, lambda k: factor * rotation(k, 64))),
+    }
 
 
 def verdict(p: Tensor, step: Callable[[int], Tensor]) -> Verdict:

@@ -15,7 +15,7 @@ from math import comb
 import torch
 from torch import Tensor
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.models.connectionism.perceptron import separating_hyperplane
 
 SAMPLED = (5, 20)  # dimensions of the picture
@@ -42,6 +42,17 @@ def check(dimensions: int = 4, points: int = 7, labelings: int = 40, seed: int =
 def broken() -> Verdict:
     """Points on one line through the origin are not in general position."""
     return verdict([torch.arange(1.0, 5)[:, None].expand(4, 3)], 0, torch.Generator())
+
+
+def near() -> Near:
+    """Points that are almost in general position, but for one linear relation."""
+    x = torch.randn(5, 3, generator=torch.Generator().manual_seed(0)).mul(100).round()
+    related = torch.cat([x[:4], x[:1] + x[1:2]])
+    planar = torch.cat([x[:, :2], x[:, :1] + x[:, 1:2]], 1)
+    return {
+        "three points in a plane through 0": lambda: verdict([related], 0, torch.Generator()),
+        "all points in a plane through 0": lambda: verdict([planar], 0, torch.Generator()),
+    }
 
 
 def verdict(sets: list[Tensor], labelings: int, generator: torch.Generator) -> Verdict:

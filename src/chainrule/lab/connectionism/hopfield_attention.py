@@ -11,7 +11,7 @@ Ramsauer et al. (2020).
 import torch
 import torch.nn.functional as F
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict, ten_percent
 from chainrule.models.connectionism.continuous_hopfield import update
 
 ROUNDING = 1e-12
@@ -31,6 +31,11 @@ def check(units: int = 64, patterns: int = 20, states: int = 100, seed: int = 0)
 def broken() -> Verdict:
     """Attention with twice the memory's β."""
     return verdict(64, 20, 100, 0, mismatch=2.0)
+
+
+def near() -> Near:
+    """Attention with another β than the memory."""
+    return ten_percent("β", lambda factor: verdict(64, 20, 100, 0, mismatch=factor))
 
 
 def verdict(units: int, patterns: int, states: int, seed: int, mismatch: float) -> Verdict:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from chainrule.errors import InputError
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.models.connectionism.hopfield import energy, hebb, sign
 
 
@@ -34,6 +34,16 @@ def broken() -> Verdict:
     generator = torch.Generator().manual_seed(0)
     signs = random_signs(128, 128, generator).triu(1)
     return verdict(signs / 128, 50, generator)
+
+
+def near() -> Near:
+    """Weights that are almost as Hebb's rule makes them."""
+    generator = torch.Generator().manual_seed(0)
+    W = hebb(random_signs(12, 128, generator)).double()
+    return {
+        "lower half of W × 0.9": lambda: verdict(W.triu() + 0.9 * W.tril(), 50, generator),
+        "diagonal of -0.05": lambda: verdict(W - 0.05 * torch.eye(128), 50, generator),
+    }
 
 
 def verdict(W: Tensor, states: int, generator: torch.Generator) -> Verdict:

@@ -12,11 +12,12 @@ right.
 """
 
 import math
+from collections.abc import Callable
 
 import torch
 from scipy.stats import t
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict, ten_percent
 from chainrule.lab.helpers.crosstalk import flip_probability
 from chainrule.models.connectionism.hopfield import hebb, synchronous
 
@@ -31,22 +32,34 @@ def check(units: int = 300, memories: int = 40, seed: int = 0) -> Verdict:
         units: Units n.
         memories: Independent memories at each s/n.
     """
-    return verdict(units, memories, seed, spread=1.0)
+    return verdict(units, memories, seed, formula)
 
 
 def broken() -> Verdict:
     """A Gaussian of half the variance."""
-    return verdict(300, 40, 0, spread=0.5)
+    return verdict(300, 40, 0, lambda ratio: formula(0.5 * ratio))
 
 
-def verdict(units: int, memories: int, seed: int, spread: float) -> Verdict:
+def near() -> Near:
+    """A Gaussian of almost the right variance, or without its constant."""
+
+    def printed(ratio: float) -> float:
+        return math.sqrt(2 * math.pi * ratio) * formula(ratio)
+
+    return {
+        **ten_percent("s/n", lambda factor: verdict(300, 40, 0, lambda r: formula(factor * r))),
+        "as printed: no √(n / 2πs)": lambda: verdict(300, 40, 0, printed),
+    }
+
+
+def verdict(units: int, memories: int, seed: int, law: Callable[[float], float]) -> Verdict:
     """Fractions of flipped bits against the formula."""
     generator = torch.Generator().manual_seed(seed)
     means, distances = [], []
     for ratio in RATIOS:
         s = round(ratio * units)
         shares = torch.tensor([flipped(units, s, generator) for _ in range(memories)])
-        predicted, mean = formula(spread * ratio), shares.mean().item()
+        predicted, mean = law(ratio), shares.mean().item()
         error = shares.std().item() / memories**0.5 + abs(
             flip_probability(units, s) - formula(ratio)
         )
@@ -63,7 +76,7 @@ def verdict(units: int, memories: int, seed: int, spread: float) -> Verdict:
             title="Crosstalk flips stored bits as a Gaussian predicts",
             x_label="patterns per unit, s / n",
             y_label="fraction of bits flipped by one update",
-            curves={"½ (1 - erf √(n/2s))": (fine, [formula(spread * r) for r in fine])},
+            curves={"½ (1 - erf √(n/2s))": (fine, [law(r) for r in fine])},
             points={"measured": (list(RATIOS), means)},
             log="y",
         ),

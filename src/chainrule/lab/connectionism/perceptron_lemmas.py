@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from chainrule.data.datasets.blobs import sample
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.models.connectionism.perceptron import maximal_margin, perceptron_algorithm
 
 ROUNDING = 1e-9
@@ -32,6 +32,16 @@ def broken() -> Verdict:
     return verdict([data(60, 0)], mistaken=False)
 
 
+def near() -> Near:
+    """A margin slightly too large, a radius slightly too small."""
+    few = [data(60, run) for run in range(10)]
+    sets = [(x[:3], y[:3]) for x, y in few]  # so that all lie at the margin
+    return {
+        "γ × 1.1": lambda: verdict(sets, mistaken=True, margin=1.1),
+        "R × 0.9": lambda: verdict(sets, mistaken=True, radius=0.9),
+    }
+
+
 def data(number: int, seed: int) -> tuple[Tensor, Tensor]:
     """Points and signs with a margin."""
     generator = torch.Generator().manual_seed(seed)
@@ -40,11 +50,16 @@ def data(number: int, seed: int) -> tuple[Tensor, Tensor]:
     return x.double(), 2.0 * labels.double() - 1
 
 
-def verdict(sets: list[tuple[Tensor, Tensor]], mistaken: bool) -> Verdict:
+def verdict(
+    sets: list[tuple[Tensor, Tensor]], mistaken: bool, margin: float = 1.0, radius: float = 1.0
+) -> Verdict:
     """The largest violation over all runs; the picture is the longest run."""
     traces = [trace(x, y, mistaken) for x, y in sets]
-    worst = max(torch.maximum(t * g - along, norm - t.sqrt()).max() for t, along, norm, g in traces)
-    t, along, norm, margin = max(traces, key=lambda found: len(found[0]))
+    worst = max(
+        torch.maximum(t * g * margin - along, norm - radius * t.sqrt()).max()
+        for t, along, norm, g in traces
+    )
+    t, along, norm, gamma = max(traces, key=lambda found: len(found[0]))
     steps = t.tolist()
     return Verdict(
         quantity="largest violation of either lemma, in units of R",
@@ -56,7 +71,7 @@ def verdict(sets: list[tuple[Tensor, Tensor]], mistaken: bool) -> Verdict:
             x_label="mistakes t",
             y_label="in units of R",
             points={"‖w‖": (steps, norm.tolist()), "uᵀw": (steps, along.tolist())},
-            bounds={"√t": (steps, t.sqrt().tolist()), "t γ / R": (steps, (t * margin).tolist())},
+            bounds={"√t": (steps, t.sqrt().tolist()), "t γ / R": (steps, (t * gamma).tolist())},
         ),
         details={"runs": float(len(sets)), "most mistakes": float(len(steps) - 1)},
     )

@@ -13,7 +13,7 @@ from itertools import product
 import torch
 from torch import Tensor
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.models.connectionism.mcculloch_pitts import logical_xor, threshold
 
 
@@ -29,6 +29,15 @@ def check(inputs: int = 6) -> Verdict:
 def broken() -> Verdict:
     """Networks of units: three are enough."""
     return verdict({2: torch.cat([single(2), logical_xor()(bits(2)).T])})
+
+
+def near() -> Near:
+    """One input, or a second threshold above which the unit is silent again."""
+    fires = single(2).unflatten(0, (-1, 4))  # (threshold, sign, input)
+    return {
+        "n = 1 included": lambda: verdict({n: single(n) for n in range(1, 4)}),
+        "θ ≤ σᵀx < θ + 1": lambda: verdict({2: (fires[:-1] - fires[1:]).flatten(0, 1)}),
+    }
 
 
 def verdict(tables: dict[int, Tensor]) -> Verdict:

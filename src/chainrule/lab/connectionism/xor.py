@@ -7,11 +7,12 @@ Bound: all 4. A linear program must also find no line for XOR, a line for the po
 lines for exactly 14 of the 16 labelings, as Cover's count 2 Σ_{i<3} C(3, i) predicts.
 """
 
+from functools import partial
 from itertools import product
 
 import torch
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.models.connectionism.perceptron import separating_hyperplane
 from chainrule.models.feedforward.mlp import MLP, xor_network
 
@@ -22,12 +23,22 @@ def check() -> Verdict:
     return verdict(xor_network())
 
 
-@torch.random.fork_rng()
 def broken() -> Verdict:
     """The same hidden units with one output weight of the wrong sign."""
+    return weakened(-1.0)
+
+
+def near() -> Near:
+    """One output weight that is too small; the threshold lies at half of it."""
+    return {f"output weight × {factor}": partial(weakened, factor) for factor in (0.5, 0.9)}
+
+
+@torch.random.fork_rng()
+def weakened(factor: float) -> Verdict:
+    """The same network with its first output weight multiplied."""
     network = xor_network()
     with torch.no_grad():
-        network.layers[1].weight.copy_(torch.tensor([[4.0, -4.0]]))  # type: ignore[operator]
+        network.layers[1].weight[0, 0] *= factor  # type: ignore[index, operator]
     return verdict(network)
 
 

@@ -12,12 +12,12 @@ LeCun et al. (1989).
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict, ten_percent
 from chainrule.nn.convolution import (
     MODES,
     convolution,
@@ -50,6 +50,19 @@ def check(trials: int = 3, seed: int = 0) -> Verdict:
 def broken() -> Verdict:
     """The kernel is not flipped in the backward pass."""
     return verdict([Rule(convolution, correlation_gradients)], 1, 0)
+
+
+def near() -> Near:
+    """Gradients off by 10 %."""
+
+    def scaled(factor: float) -> Verdict:
+        def gradients(*given: Any) -> tuple[Tensor, Tensor]:
+            of_signal, of_kernel = convolution_gradients(*given)
+            return of_signal, factor * of_kernel
+
+        return verdict([Rule(convolution, gradients)], 1, 0)
+
+    return ten_percent("∂ℓ/∂h", scaled)
 
 
 def verdict(rules: list[Rule], trials: int, seed: int) -> Verdict:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.lab.helpers.integer_signals import integer_signal
 from chainrule.nn.convolution import convolution, correlation
 
@@ -31,6 +31,15 @@ def check(trials: int = 10, seed: int = 0) -> Verdict:
 def broken() -> Verdict:
     """Correlation in both orders."""
     return verdict(correlation, 2, 0)
+
+
+def near() -> Near:
+    """Convolution with a little correlation in it."""
+
+    def mixed(f: Tensor, h: Tensor, mode: str = "full") -> Tensor:
+        return convolution(f, h, mode) + 1e-3 * correlation(f, h, mode)
+
+    return {"f ∗ h + 0.001 f ⋆ h": lambda: verdict(mixed, 2, 0)}
 
 
 def verdict(operation: Callable[..., Tensor], trials: int, seed: int) -> Verdict:

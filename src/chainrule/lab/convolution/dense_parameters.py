@@ -10,10 +10,14 @@ Bound: exactly 0; counts are whole numbers.
 LeCun et al. (1989) for shared weights.
 """
 
+from collections.abc import Mapping
+from functools import partial
+from types import MappingProxyType
+
 import torch
 from torch import nn
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict, ten_percent
 from chainrule.models.feedforward.mlp import MLP
 from chainrule.nn.profile import convolution_parameters, dense_parameters
 
@@ -36,7 +40,21 @@ def broken() -> Verdict:
     return verdict(3, bias=False)
 
 
-def verdict(channels: int, bias: bool) -> Verdict:
+def near() -> Near:
+    """Totals that are off by one, or by 10 %."""
+
+    def changed(add: int = 0, factor: float = 1.0) -> Verdict:
+        return verdict(3, True, {c: round(factor * n) + add for c, n in PRINTED.items()})
+
+    return {
+        "A's totals + 1": partial(changed, add=1),
+        **ten_percent("A's totals", lambda factor: changed(factor=factor)),
+    }
+
+
+def verdict(
+    channels: int, bias: bool, printed: Mapping[int, int] = MappingProxyType(PRINTED)
+) -> Verdict:
     """Counts of built layers against the formulas."""
     dense = [built(channels * side**2, bias) for side in SIDES]
     shared = [parameters(filters(channels)) for _ in SIDES]
@@ -44,7 +62,7 @@ def verdict(channels: int, bias: bool) -> Verdict:
     wanted = convolution_parameters(channels, FILTERS, KERNEL)
     gaps = [abs(found - n) / n for found, n in zip(dense, expected, strict=True)]
     gaps += [abs(found - wanted) / wanted for found in shared]
-    gaps += [abs(built(c * 256**2, bias) - n) / n for c, n in PRINTED.items()]
+    gaps += [abs(built(c * 256**2, bias) - n) / n for c, n in printed.items()]
     sides = [float(side) for side in SIDES]
     fine = [float(side) for side in range(SIDES[0], SIDES[-1] + 1)]
     return Verdict(

@@ -17,7 +17,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.lab.helpers.integer_signals import integer_signal
 from chainrule.models.convolution.lenet import POOLINGS
 
@@ -38,6 +38,15 @@ def check(images: int = 50, seed: int = 0) -> Verdict:
 def broken() -> Verdict:
     """Windows of p + 1 entries with stride p, as printed in L."""
     return verdict([lambda x, p: F.max_pool2d(x, p + 1, p)], 10, 0)
+
+
+def near() -> Near:
+    """Windows that begin one pixel late."""
+
+    def late(x: Tensor, p: int) -> Tensor:
+        return F.max_pool2d(x.roll(1, -1), p)
+
+    return {"windows one pixel late": lambda: verdict([late], 2, 0)}
 
 
 def verdict(pools: list[Pool], images: int, seed: int) -> Verdict:

@@ -12,11 +12,12 @@ Cooley and Tukey (1965).
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import torch
 from torch import Tensor
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.nn.convolution import MODES, by_fourier, convolution, doubly_blocked, toeplitz
 
 
@@ -40,6 +41,15 @@ def broken() -> Verdict:
         return padded
 
     return verdict(wrapped, 16, 0)
+
+
+def near() -> Near:
+    """Products that are off by a constant."""
+
+    def scaled(factor: float) -> Verdict:
+        return verdict(lambda *given: factor * by_fourier(*given), 16, 0)
+
+    return {f"ℱf · ℱh × {factor}": partial(scaled, factor) for factor in (0.9, 1.1, 1 + 1e-12)}
 
 
 def verdict(fourier: Callable[..., Tensor], longest: int, seed: int) -> Verdict:

@@ -10,11 +10,12 @@ contain only zeros and ones, or φ(Pz) ≠ Pφ(z). P also has as many rows as th
 """
 
 from copy import deepcopy
+from functools import partial
 
 import torch
 from torch import Tensor
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.models.feedforward.mlp import MLP
 from chainrule.nn.activations import ACTIVATIONS
 
@@ -34,6 +35,14 @@ def check(permutations: int = 30, width: int = 50, seed: int = 0) -> Verdict:
 def broken() -> Verdict:
     """Rows and columns still sum to one, but every entry is mixed with the others."""
     return verdict(4, 50, 0, spread=0.1)
+
+
+def near() -> Near:
+    """Rows and columns sum to one, but the entries are not quite zeros and ones."""
+    return {
+        f"entries mixed by {spread}": partial(verdict, 4, 50, 0, spread=spread)
+        for spread in (1e-3, 1e-6)
+    }
 
 
 def verdict(permutations: int, width: int, seed: int, spread: float) -> Verdict:

@@ -12,12 +12,13 @@ Gauss (1809). The notes take examples as columns, X ∈ ℝᵈˣˢ, for which th
 """
 
 import math
+from functools import partial
 
 import torch
 
 from chainrule.autodiff.curvature import flattened, gradient_descent, safe_rate
 from chainrule.errors import InputError
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.learning import losses
 from chainrule.models.feedforward.linear_regression import LinearRegression
 
@@ -42,6 +43,13 @@ def check(examples: int = 200, inputs: int = 8, seed: int = 0) -> Verdict:
 def broken() -> Verdict:
     """A step size above 2/L."""
     return verdict(200, 8, 0, step=2.1)
+
+
+def near() -> Near:
+    """Other step sizes: 2/L is the limit, and 1/L sets the number of steps."""
+    return {
+        f"η = {step}/L": partial(verdict, 200, 8, 0, step=step) for step in (0.8, 0.9, 1.9, 2.0)
+    }
 
 
 def verdict(examples: int, inputs: int, seed: int, step: float) -> Verdict:

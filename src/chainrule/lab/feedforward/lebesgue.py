@@ -9,10 +9,12 @@ m - 1 units.
 The theorem in J does not ask for continuity, without which the formula fails.
 """
 
+from functools import partial
+
 import torch
 from torch import Tensor
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.models.feedforward.relu_interpolant import ReLUInterpolant
 
 ROUNDING = 1e-13
@@ -32,6 +34,13 @@ def check(functions: int = 50, pieces: int = 12, points: int = 400, seed: int = 
 def broken() -> Verdict:
     """A function with a jump in the middle."""
     return verdict(1, 12, 400, 0, jump=1.0)
+
+
+def near() -> Near:
+    """Functions with a small jump."""
+    return {
+        f"a jump of {jump}": partial(verdict, 1, 12, 400, 0, jump=jump) for jump in (1e-3, 1e-6)
+    }
 
 
 @torch.no_grad()

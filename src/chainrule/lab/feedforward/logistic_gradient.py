@@ -12,7 +12,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict, ten_percent
 from chainrule.models.feedforward.logistic_regression import gradient, loss
 
 ROUNDING = 1e-14
@@ -31,6 +31,16 @@ def check(examples: int = 1000, inputs: int = 10, seed: int = 0) -> Verdict:
 def broken() -> Verdict:
     """Labels -1 and +1 in the formula for labels 0 and 1."""
     return verdict(lambda w, x, y: gradient(w, x, 2 * y - 1), 100, 10, 0)
+
+
+def near() -> Near:
+    """The whole gradient, or the label, off by 10 %."""
+    return {
+        **ten_percent(
+            "∇ℓ", lambda factor: verdict(lambda w, x, y: factor * gradient(w, x, y), 100, 10, 0)
+        ),
+        "label 0.9 for 1": lambda: verdict(lambda w, x, y: gradient(w, x, 0.9 * y), 100, 10, 0),
+    }
 
 
 def verdict(

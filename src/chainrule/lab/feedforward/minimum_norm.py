@@ -10,13 +10,14 @@ Zhang et al. (2017), ICLR.
 """
 
 import math
+from functools import partial
 
 import torch
 from torch import Tensor
 
 from chainrule.autodiff.curvature import gradient_descent
 from chainrule.errors import InputError
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.models.feedforward.linear_regression import LinearRegression
 
 BOUND = 1e-9
@@ -41,6 +42,14 @@ def check(equations: int = 20, unknowns: int = 60, seed: int = 0) -> Verdict:
 def broken() -> Verdict:
     """A little weight decay: the start is forgotten, and the equations are not met."""
     return verdict(20, 60, 0, decay=0.01)
+
+
+def near() -> Near:
+    """Still less weight decay."""
+    return {
+        f"weight decay of {decay}": partial(verdict, 20, 60, 0, decay=decay)
+        for decay in (1e-4, 1e-6)
+    }
 
 
 def verdict(equations: int, unknowns: int, seed: int, decay: float) -> Verdict:

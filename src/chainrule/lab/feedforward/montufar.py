@@ -18,7 +18,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.models.feedforward.mlp import MLP
 from chainrule.nn.regions import montufar, plane_regions, zaslavsky
 
@@ -37,6 +37,18 @@ def check(units: int = 18, seed: int = 0) -> Verdict:
 def broken() -> Verdict:
     """Random weights instead."""
     return verdict(random, 12, 0)
+
+
+def near() -> Near:
+    """One unit of the last layer that cuts nothing."""
+
+    def dead(m: int, layers: int, seed: int) -> MLP:
+        network = folding(m, layers, seed)
+        with torch.no_grad():
+            network.layers[-2].weight[0] = 0  # type: ignore[operator]
+        return network
+
+    return {"one dead unit": lambda: verdict(dead, 8, 0)}
 
 
 def verdict(build: Callable[[int, int, int], MLP], units: int, seed: int) -> Verdict:

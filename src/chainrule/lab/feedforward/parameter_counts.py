@@ -8,9 +8,11 @@ models.
 Bound: exactly 0; counts are whole numbers.
 """
 
+from collections.abc import Callable
+
 import torch
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.models.feedforward.mlp import MLP
 
 WIDTHS = (1, 2, 5, 10, 30, 100, 300)
@@ -28,15 +30,29 @@ def broken() -> Verdict:
     return verdict(output_bias=True)
 
 
+def near() -> Near:
+    """Formulas that are almost right."""
+    return {
+        "(d + 1) M": lambda: verdict(False, lambda d, M: (d + 1) * M),
+        "(d + 2) M + 1": lambda: verdict(False, lambda d, M: (d + 2) * M + 1),
+        "as printed: b ∈ ℝⁿ": lambda: verdict(False, lambda d, M: d * M + d + M),
+    }
+
+
+def formula(d: int, M: int) -> int:
+    """(d + 2) M."""
+    return (d + 2) * M
+
+
 @torch.random.fork_rng()
-def verdict(output_bias: bool) -> Verdict:
+def verdict(output_bias: bool, expected: Callable[[int, int], int] = formula) -> Verdict:
     """Parameters of models of many sizes."""
     counted = {
         d: [held(MLP(d, [M], 1, initialization="zero", output_bias=output_bias)) for M in WIDTHS]
         for d in INPUTS
     }
     wrong = max(
-        abs(count - (d + 2) * M)
+        abs(count - expected(d, M))
         for d, counts in counted.items()
         for M, count in zip(WIDTHS, counts, strict=True)
     )

@@ -11,9 +11,8 @@ entries (J 2.2 prints b ∈ ℝⁿ), and the inequality must hold for weights of
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict, ten_percent
 from chainrule.models.feedforward.residual_network import ResidualLayer
 from chainrule.nn.activations import ACTIVATIONS
 
@@ -29,17 +28,22 @@ def check(width: int = 20, examples: int = 200, seed: int = 0) -> Verdict:
         width: Units of the layer.
         examples: Random inputs.
     """
-    return verdict(width, examples, seed, plain=False)
+    return verdict(width, examples, seed, shortcut=1.0)
 
 
 def broken() -> Verdict:
     """The layer without its shortcut: zero weights lose the input."""
-    return verdict(20, 200, 0, plain=True)
+    return verdict(20, 200, 0, shortcut=0.0)
+
+
+def near() -> Near:
+    """A shortcut that scales its input."""
+    return ten_percent("the shortcut", lambda factor: verdict(20, 200, 0, shortcut=factor))
 
 
 @torch.random.fork_rng()
 @torch.no_grad()
-def verdict(width: int, examples: int, seed: int, plain: bool) -> Verdict:
+def verdict(width: int, examples: int, seed: int, shortcut: float) -> Verdict:
     """Zero weights, then growing ones."""
     generator = torch.Generator().manual_seed(seed)
     x = torch.randn(examples, width, generator=generator, dtype=torch.float64)
@@ -52,7 +56,7 @@ def verdict(width: int, examples: int, seed: int, plain: bool) -> Verdict:
         V = wider.projection.weight  # type: ignore[union-attr]
         shapes &= wider.linear.bias.shape == (width + 3,)
         worst = max(worst, (wider(x) - F.linear(x, V)).abs().max().item())
-        worst = max(worst, (output(layer, x, plain) - x).abs().max().item())
+        worst = max(worst, (layer(x) - (1 - shortcut) * x - x).abs().max().item())
         changes = []
         for scale in SCALES:
             layer.linear.weight.copy_(scale * W)
@@ -96,8 +100,3 @@ def zeroed(layer: ResidualLayer) -> ResidualLayer:
     layer.linear.weight.zero_()
     layer.linear.bias.zero_()
     return layer.double()
-
-
-def output(layer: ResidualLayer, x: Tensor, plain: bool) -> Tensor:
-    """F(x), or its activation without the shortcut."""
-    return layer.activation(layer.linear(x)) if plain else layer(x)

@@ -13,7 +13,7 @@ gradient at all for z < 0.
 import torch
 from torch import Tensor
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.learning import losses
 from chainrule.nn.activations import activation
 
@@ -32,6 +32,14 @@ def check(points: int = 400) -> Verdict:
 def broken() -> Verdict:
     """tanh instead of ReLU: it saturates too."""
     return verdict(400, never="tanh")
+
+
+def near() -> Near:
+    """Activations that are almost a ReLU."""
+    return {
+        "leaky ReLU": lambda: verdict(400, never="leaky_relu"),
+        "GELU": lambda: verdict(400, never="gelu"),
+    }
 
 
 def verdict(points: int, never: str) -> Verdict:

@@ -10,7 +10,7 @@ Bound: 1e-14, fifty roundings in double precision.
 import torch
 from torch import Tensor
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict, ten_percent
 from chainrule.models.feedforward.mlp import MLP
 from chainrule.nn.activations import sigmoid, tanh
 
@@ -31,6 +31,11 @@ def check(networks: int = 20, width: int = 30, points: int = 200, seed: int = 0)
 def broken() -> Verdict:
     """Inner weights not doubled."""
     return verdict(2, 30, 200, 0, factor=1.0)
+
+
+def near() -> Near:
+    """Inner weights not quite doubled."""
+    return ten_percent("the factor 2", lambda factor: verdict(2, 30, 200, 0, factor=2 * factor))
 
 
 def verdict(networks: int, width: int, points: int, seed: int, factor: float) -> Verdict:

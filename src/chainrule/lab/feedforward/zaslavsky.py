@@ -8,10 +8,15 @@ Bound: exactly 0; Gaussian weights are in general position with probability 1.
 Zaslavsky (1975).
 """
 
-import torch
+from collections.abc import Callable
 
-from chainrule.lab.claim import Picture, Verdict
+import torch
+from torch import Tensor
+
+from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.nn.regions import layer_regions, zaslavsky
+
+Arrange = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
 
 
 def check(dimensions: int = 3, units: int = 7, seed: int = 0) -> Verdict:
@@ -21,20 +26,35 @@ def check(dimensions: int = 3, units: int = 7, seed: int = 0) -> Verdict:
         dimensions: Largest input dimension n.
         units: Largest number of units m.
     """
-    return verdict(dimensions, units, seed, offset=1.0)
+    return verdict(dimensions, units, seed, lambda W, b: (W, b))
 
 
 def broken() -> Verdict:
     """All hyperplanes pass through the origin."""
-    return verdict(2, 5, 0, offset=0.0)
+    return verdict(2, 5, 0, lambda W, b: (W, 0 * b))
 
 
-def verdict(dimensions: int, units: int, seed: int, offset: float) -> Verdict:
+def near() -> Near:
+    """One hyperplane that is not in general position to the others."""
+
+    def parallel(W: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+        return torch.cat([W[:-1], W[:1]]), b
+
+    def through(W: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+        return torch.cat([W[:-1], W[:2].sum(0)[None]]), torch.cat([b[:-1], b[:2].sum()[None]])
+
+    return {
+        "two parallel lines": lambda: verdict(2, 3, 0, parallel),
+        "three lines through a point": lambda: verdict(2, 3, 0, through),
+    }
+
+
+def verdict(dimensions: int, units: int, seed: int, arrange: Arrange) -> Verdict:
     """Regions counted one by one against the formula."""
     generator = torch.Generator().manual_seed(seed)
     sizes = range(1, units + 1, 2)
     counted = {
-        n: [regions(m, n, offset, generator) for m in sizes] for n in range(1, dimensions + 1)
+        n: [regions(m, n, arrange, generator) for m in sizes] for n in range(1, dimensions + 1)
     }
     worst = max(
         abs(count - zaslavsky(m, n))
@@ -62,7 +82,7 @@ def verdict(dimensions: int, units: int, seed: int, offset: float) -> Verdict:
     )
 
 
-def regions(m: int, n: int, offset: float, generator: torch.Generator) -> int:
+def regions(m: int, n: int, arrange: Arrange, generator: torch.Generator) -> int:
     W = torch.randn(m, n, generator=generator, dtype=torch.float64)
     b = torch.randn(m, generator=generator, dtype=torch.float64)
-    return len(layer_regions(W, offset * b))
+    return len(layer_regions(*arrange(W, b)))

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from chainrule.data.datasets.random_graphs import CLASSES, random_graph
 from chainrule.graphs import Graph
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict, ten_percent
 from chainrule.nn.laplacian import normalized_adjacency
 
 ROUNDING = 1e-12
@@ -40,6 +40,15 @@ def broken() -> Verdict:
         return joined.double() / joined.sum(1, keepdim=True)
 
     return verdict(averages, 40, 0)
+
+
+def near() -> Near:
+    """Matrices that are off by 10 %."""
+
+    def scaled(factor: float) -> Verdict:
+        return verdict(lambda graph: factor * normalized_adjacency(graph).dense(), 4, 0)
+
+    return ten_percent("Ā", scaled)
 
 
 def verdict(matrix: Callable[[Graph], Tensor], graphs: int, seed: int) -> Verdict:

@@ -9,6 +9,7 @@ J prints ξ_m = Σ_n p_mn(L) x_n + b_n with a sum over the M nodes: weights for 
 (K + 1) + M in number, which fit only one graph in one order. Defferrard et al. (2016).
 """
 
+from functools import partial
 from itertools import product
 
 import networkx
@@ -16,7 +17,7 @@ import torch
 from torch import Tensor
 
 from chainrule.graphs import Graph, from_networkx
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.models.geometric.polynomial import PolynomialGNN, polynomial_filter
 from chainrule.nn.laplacian import normalized_laplacian
 from chainrule.nn.on_graph import OnGraph
@@ -38,6 +39,14 @@ def check(trials: int = 10, seed: int = 0) -> Verdict:
 def broken() -> Verdict:
     """A bias for each node as well."""
     return verdict(10, 0, bias_of_nodes=1.0)
+
+
+def near() -> Near:
+    """Smaller biases of the nodes."""
+    return {
+        f"node biases of {size}": partial(verdict, 3, 0, bias_of_nodes=size)
+        for size in (1e-3, 1e-6)
+    }
 
 
 @torch.no_grad()

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from chainrule.data.datasets.random_graphs import CLASSES, random_graph
 from chainrule.graphs import Graph, to_networkx
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.models.geometric.polynomial import polynomial_filter
 from chainrule.nn.laplacian import fourier_basis, normalized_laplacian, spectral_filter
 
@@ -44,6 +44,16 @@ def broken() -> Verdict:
         return spectral_filter(basis, (-K * basis.frequencies).exp(), graph.x)
 
     return verdict(heat, 8, 6, 0)
+
+
+def near() -> Near:
+    """Polynomials of the next orders."""
+    return {
+        "one term more": lambda: verdict(lambda graph, K: polynomial(graph, K + 1), 4, 3, 0),
+        "one term less": lambda: verdict(
+            lambda graph, K: polynomial(graph, max(K - 1, 0)), 4, 3, 0
+        ),
+    }
 
 
 def verdict(response: Response, graphs: int, order: int, seed: int) -> Verdict:

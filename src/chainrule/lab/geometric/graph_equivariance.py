@@ -11,13 +11,14 @@ J prints f(X, A) = P f(PX, P A Pᵀ), which requires P² = I.
 """
 
 from collections.abc import Callable
+from functools import partial
 
 import torch
 from torch import Tensor, nn
 
 from chainrule.data.datasets.karate import load
 from chainrule.graphs import Graph
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.models.geometric import GAT, GCN, MPNN, ChebNet, PolynomialGNN, SpectralGNN
 from chainrule.nn.on_graph import OnGraph
 
@@ -47,20 +48,29 @@ def broken() -> Verdict:
     return verdict(5, 0, as_printed=True)
 
 
+def near() -> Near:
+    """Features that tell a little of the number of a node."""
+    return {
+        f"numbers of size {size}": partial(verdict, 1, 0, as_printed=False, size=size)
+        for size in (1e-3, 1e-6)
+    }
+
+
 @torch.no_grad()
-def verdict(orders: int, seed: int, as_printed: bool) -> Verdict:
+def verdict(orders: int, seed: int, as_printed: bool, size: float = 0.0) -> Verdict:
     """Outputs with the nodes in other orders."""
     edges, worst = load().graph.edge_index, {}
     shown: tuple[Tensor, Tensor, Tensor] = (torch.empty(0),) * 3
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         x = torch.randn(int(edges.max()) + 1, WIDTH, dtype=torch.float64)
+        numbers = size * torch.arange(len(x), dtype=x.dtype)[:, None]
         for name, make in NETWORKS.items():
             network, worst[name] = make().double().eval(), 0.0
-            f = outputs(network, Graph(x, edges))
+            f = outputs(network, Graph(x + numbers, edges))
             for _ in range(orders):
                 order = torch.randperm(len(x))  # node m is now where order[·] = m
-                renamed = Graph(x[order], order.argsort()[edges])
+                renamed = Graph(x[order] + numbers, order.argsort()[edges])
                 f_renamed = outputs(network, renamed)
                 difference = f_renamed[order] - f if as_printed else f_renamed - f[order]
                 worst[name] = max(worst[name], difference.abs().max().item())

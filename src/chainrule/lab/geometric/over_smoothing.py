@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from chainrule.graphs import Graph, from_networkx
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict, ten_percent
 from chainrule.models.geometric.gcn import GCN
 from chainrule.nn.laplacian import normalized_adjacency
 
@@ -41,6 +41,11 @@ def check(num_layers: int = 30, seed: int = 0) -> Verdict:
 def broken() -> Verdict:
     """Weights of norm 1.2."""
     return verdict(30, 0, stretch=1.2)
+
+
+def near() -> Near:
+    """Weights of norm 0.9 and 1.1."""
+    return ten_percent("W", lambda factor: verdict(10, 0, stretch=factor))
 
 
 @torch.no_grad()

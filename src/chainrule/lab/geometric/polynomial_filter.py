@@ -17,7 +17,7 @@ from torch import Tensor
 
 from chainrule.data.datasets.random_graphs import CLASSES, random_graph
 from chainrule.graphs import Graph
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.models.geometric.chebyshev import chebyshev
 from chainrule.models.geometric.polynomial import polynomial_filter
 from chainrule.nn.laplacian import (
@@ -46,6 +46,11 @@ def check(graphs: int = 20, terms: int = 8, seed: int = 0) -> Verdict:
 def broken() -> Verdict:
     """The eigenvectors of D - A for powers of I - D^{-1/2} A D^{-1/2}."""
     return verdict(20, 8, 0, laplacian)
+
+
+def near() -> Near:
+    """The same eigenvectors with eigenvalues lower by 1."""
+    return {"λ - 1 for λ": lambda: verdict(4, 8, 0, scaled_laplacian)}
 
 
 def verdict(

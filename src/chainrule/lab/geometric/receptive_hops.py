@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from chainrule.graphs import Graph, from_networkx, undirected
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.models.geometric.gat import GAT
 from chainrule.models.geometric.gcn import GCN
 from chainrule.models.geometric.message_passing import MPNN
@@ -37,23 +37,28 @@ def check(side: int = 9, num_layers: int = 8, seed: int = 0) -> Verdict:
         side: Nodes along one side of the grid.
         num_layers: Layers of the deepest networks.
     """
-    return verdict(side, num_layers, seed, shortcut=False)
+    return verdict(side, num_layers, seed, extra=None)
 
 
 def broken() -> Verdict:
     """An edge from corner to corner that the distances leave out."""
-    return verdict(9, 4, 0, shortcut=True)
+    return verdict(9, 4, 0, extra=(0, 80))
+
+
+def near() -> Near:
+    """One diagonal of the first square that the distances leave out."""
+    return {"one diagonal": lambda: verdict(9, 2, 0, extra=(0, 10))}
 
 
 @torch.no_grad()
-def verdict(side: int, layers: int, seed: int, shortcut: bool) -> Verdict:
+def verdict(side: int, layers: int, seed: int, extra: tuple[int, int] | None) -> Verdict:
     """Nodes that change, by number of layers, and nodes within reach."""
     grid = networkx.convert_node_labels_to_integers(networkx.grid_2d_graph(side, side))
     lengths = networkx.single_source_shortest_path_length(grid, 0)
     distance = torch.tensor([lengths[m] for m in grid])
     edges = from_networkx(grid, torch.zeros(len(grid), 1)).edge_index
-    if shortcut:
-        edges = undirected(torch.cat([edges, torch.tensor([[0], [len(grid) - 1]])], 1))
+    if extra:
+        edges = undirected(torch.cat([edges, torch.tensor(extra)[:, None]], 1))
     depths = list(range(1, layers + 1))
     changed: dict[str, tuple[list[float], list[float]]] = {}
     wrong = 0

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from chainrule.graphs import Graph, from_networkx
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict, ten_percent
 from chainrule.nn.laplacian import fourier_basis, laplacian
 
 ROUNDING = 1e-10
@@ -37,7 +37,12 @@ def broken() -> Verdict:
     return verdict(20, 0, closed=False)
 
 
-def verdict(signals: int, seed: int, closed: bool) -> Verdict:
+def near() -> Near:
+    """Frequencies off by 10 %."""
+    return ten_percent("λ_k", lambda factor: verdict(5, 0, closed=True, scale=factor))
+
+
+def verdict(signals: int, seed: int, closed: bool, scale: float = 1.0) -> Verdict:
     """Frequencies and energies."""
     generator = torch.Generator().manual_seed(seed)
     worst, found = 0.0, {}
@@ -46,7 +51,7 @@ def verdict(signals: int, seed: int, closed: bool) -> Verdict:
         x = torch.randn(n, signals, generator=generator, dtype=torch.float64)
         graph = from_networkx(shape, x)
         basis = fourier_basis(laplacian(Graph(graph.x, graph.edge_index)))
-        lam = formula(torch.arange(n), n)
+        lam = scale * formula(torch.arange(n), n)
         worst = max(worst, (basis.frequencies - lam.sort().values).abs().max().item())
         by_graph = energies((basis.U.T @ x).square(), n, lam.argsort())
         by_fft = energies(torch.fft.fft(x, dim=0).abs().square() / n, n, torch.arange(n))

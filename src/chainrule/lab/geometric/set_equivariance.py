@@ -9,12 +9,13 @@ J prints f(X) = P f(PX). By the above this holds only if P² = I: not for a cycl
 picture shows. Zaheer et al. (2017).
 """
 
+from functools import partial
 from itertools import permutations
 
 import torch
 from torch import Tensor
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.models.feedforward.mlp import MLP
 from chainrule.models.geometric.equivariant_deep_sets import EquivariantDeepSets
 from chainrule.nn.set_pooling import POOLS
@@ -36,21 +37,30 @@ def broken() -> Verdict:
     return verdict(5, 0, as_printed=True)
 
 
+def near() -> Near:
+    """Elements that tell a little of their place."""
+    return {
+        f"places of size {size}": partial(verdict, 4, 0, as_printed=False, size=size)
+        for size in (1e-3, 1e-6)
+    }
+
+
 @torch.no_grad()
-def verdict(size: int, seed: int, as_printed: bool) -> Verdict:
+def verdict(elements: int, seed: int, as_printed: bool, size: float = 0.0) -> Verdict:
     """Both equations over all permutations."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        x = torch.randn(size, 3, dtype=torch.float64)
+        x = torch.randn(elements, 3, dtype=torch.float64)
         functions = [
             EquivariantDeepSets(MLP(3, [16], 8), MLP(3 + 8, [16], 2), pool).double()
             for pool in POOLS
         ]
-    orders = torch.tensor(list(permutations(range(size))))
-    P = torch.eye(size, dtype=x.dtype)[orders]
+    orders = torch.tensor(list(permutations(range(elements))))
+    P = torch.eye(elements, dtype=x.dtype)[orders]
     right, printed = torch.zeros(2, len(P), dtype=x.dtype)
+    places = size * torch.arange(elements, dtype=x.dtype)[:, None]
     for f in functions:
-        f_x, f_px = f(x[None]), f(P @ x)
+        f_x, f_px = f(x[None] + places), f(P @ x + places)
         right = right.maximum((f_px - P @ f_x).abs().amax((1, 2)))
         printed = printed.maximum((f_x - P @ f_px).abs().amax((1, 2)))
     worst = (printed if as_printed else right).max().item()

@@ -14,7 +14,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.models.feedforward.mlp import MLP
 from chainrule.models.geometric.deep_sets import DeepSets
 from chainrule.nn.set_pooling import POOLS
@@ -36,6 +36,16 @@ def check(sets: int = 60, size: int = 12, seed: int = 0) -> Verdict:
 def broken() -> Verdict:
     """An MLP that reads the concatenated elements."""
     return verdict(in_a_row, 60, 12, 0)
+
+
+def near() -> Near:
+    """Elements that tell a little of their place."""
+
+    def numbered(pool: str, size: int) -> Function:
+        f, places = deep_sets(pool, size), 1e-6 * torch.arange(size)[:, None]
+        return lambda x, mask: f(x + places, mask)
+
+    return {"places of size 1e-06": lambda: verdict(numbered, 10, 12, 0)}
 
 
 @torch.no_grad()

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from chainrule.data.datasets.karate import CLASSES, load
 from chainrule.graphs import Graph, to_scipy
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict, ten_percent
 from chainrule.models.geometric.gcn import GCN
 from chainrule.nn.on_graph import OnGraph
 
@@ -36,8 +36,13 @@ def broken() -> Verdict:
     return verdict(16, 20, 0, loops=0)
 
 
+def near() -> Near:
+    """Loops of another weight."""
+    return ten_percent("I", lambda factor: verdict(16, 3, 0, loops=factor))
+
+
 @torch.no_grad()
-def verdict(width: int, trials: int, seed: int, loops: int) -> Verdict:
+def verdict(width: int, trials: int, seed: int, loops: float) -> Verdict:
     """The network against the formula."""
     known = load().graph
     graph = Graph(known.x.double(), known.edge_index)

@@ -12,13 +12,14 @@ Xu et al. (2019).
 """
 
 from collections.abc import Callable
+from functools import partial
 
 import networkx
 import torch
 from torch import Tensor, nn
 
 from chainrule.graphs import Graph, from_networkx, union
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.lab.helpers.pairs import ALIKE, PAIRS
 from chainrule.models.geometric import GAT, GCN, MPNN, GraphClassifier
 from chainrule.models.geometric.weisfeiler_leman import distinguishable
@@ -43,16 +44,24 @@ def check(num_layers: int = 3, width: int = 16, seed: int = 0) -> Verdict:
         num_layers: Layers of the networks.
         width: Units per layer.
     """
-    return verdict(num_layers, width, seed, named=False)
+    return verdict(num_layers, width, seed, named=0.0)
 
 
 def broken() -> Verdict:
     """Every node has a random feature that the colors leave out."""
-    return verdict(3, 16, 0, named=True)
+    return verdict(3, 16, 0, named=1.0)
+
+
+def near() -> Near:
+    """A random feature that is small beside the degree."""
+    return {
+        f"random features of size {size}": partial(verdict, 3, 16, 0, named=size)
+        for size in (1e-3, 1e-6)
+    }
 
 
 @torch.no_grad()
-def verdict(layers: int, width: int, seed: int, named: bool) -> Verdict:
+def verdict(layers: int, width: int, seed: int, named: float) -> Verdict:
     """With random weights."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -60,7 +69,7 @@ def verdict(layers: int, width: int, seed: int, named: bool) -> Verdict:
         return compared(networks, named)
 
 
-def compared(networks: dict[str, Callable[[Graph], Tensor]], named: bool) -> Verdict:
+def compared(networks: dict[str, Callable[[Graph], Tensor]], named: float) -> Verdict:
     """Differences pair by pair."""
     found: dict[str, list[float]] = {name: [] for name in networks}
     right = True
@@ -68,7 +77,7 @@ def compared(networks: dict[str, Callable[[Graph], Tensor]], named: bool) -> Ver
         G, H = (colored(graph) for graph in pair)
         right &= distinguishable(G, H) == (number >= ALIKE) and not networkx.is_isomorphic(*pair)
         if named:
-            G, H = (Graph(torch.rand_like(g.x), g.edge_index) for g in (G, H))
+            G, H = (Graph(g.x + named * torch.rand_like(g.x), g.edge_index) for g in (G, H))
         for name, network in networks.items():
             f, g = network(union([G, H]))
             found[name].append(((f - g).norm() / f.norm()).item())

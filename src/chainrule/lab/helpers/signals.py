@@ -52,7 +52,7 @@ def network(name: str) -> MLP:
 
 
 def predictions(
-    sizes: Sequence[tuple[int, int]], count: Callable[[int, int], int], start: float
+    sizes: Sequence[tuple[int, int]], count: Callable[[int, int], float], start: float
 ) -> dict[str, Tensor]:
     """v_0, v_1, … through layers of sizes (n, m); `count` gives the k of each."""
     found = {}

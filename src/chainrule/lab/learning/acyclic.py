@@ -18,7 +18,7 @@ import torch
 
 from chainrule.autodiff.computation_graph import Edge, Graph, Node, trace
 from chainrule.errors import InputError
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.models.recurrent.elman import Elman
 
 NODE = Node("node", "any", torch.zeros(()))
@@ -37,6 +37,20 @@ def check(nodes: int = 4, steps: int = 6) -> Verdict:
 def broken() -> Verdict:
     """Only edges from a node to itself are refused; longer cycles are not."""
     return verdict(lambda n, edges: all(a != b for a, b in edges), 3, 2)
+
+
+def near() -> Near:
+    """A test that accepts cycles of three, and one that refuses some graphs without a cycle."""
+
+    def short(n: int, edges: Sequence[Edge]) -> bool:
+        return all(a != b and (b, a) not in edges for a, b in edges)
+
+    return {
+        "cycles of three accepted": lambda: verdict(short, 3, 2),
+        "only edges to later nodes": lambda: verdict(
+            lambda n, edges: all(a < b for a, b in edges), 3, 2
+        ),
+    }
 
 
 def verdict(takes: Callable[[int, Sequence[Edge]], bool], nodes: int, steps: int) -> Verdict:

@@ -10,10 +10,12 @@ J 3.3 and A 1.3.10 print no bias correction, without which the first step would 
 β₂) = 3.16 η; J has no η, and A multiplies by the gradient once more. Kingma and Ba (2015).
 """
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor, nn
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict, ten_percent
 from chainrule.learning.optimizers import optimizer
 
 BOUND = 1e-10
@@ -27,21 +29,33 @@ def check(steps: int = 200) -> Verdict:
     Args:
         steps: Steps of the optimizer.
     """
-    return verdict(steps, corrected=True)
+    return verdict(steps, torch.ones_like)
 
 
 def broken() -> Verdict:
     """m and v without correction, as printed."""
-    return verdict(200, corrected=False)
+    return verdict(200, uncorrected)
 
 
-def verdict(steps: int, corrected: bool) -> Verdict:
+def near() -> Near:
+    """A rate off by 10 %, or corrections that are off by one step."""
+
+    def late(t: Tensor) -> Tensor:
+        return uncorrected(t) / uncorrected(t + 1)
+
+    return {
+        **ten_percent("η", lambda factor: verdict(20, lambda t: torch.full_like(t, factor))),
+        "β₁ᵗ⁺¹ and β₂ᵗ⁺¹ in the corrections": lambda: verdict(20, late),
+    }
+
+
+def verdict(steps: int, factor: Callable[[Tensor], Tensor]) -> Verdict:
     """Steps under constant gradients, in units of η."""
     gradient = torch.cat([SIZES, -SIZES])
     t = torch.arange(1, steps + 1, dtype=torch.float64)
     plain = uncorrected(t)
     expected = gradient / (gradient.abs() + EPSILON)
-    expected = (1 if corrected else plain[:, None]) * expected.expand(steps, -1)
+    expected = factor(t)[:, None] * expected.expand(steps, -1)
     found = taken(gradient, steps)
     worst = (found / expected - 1).abs().max().item()
     number = t.tolist()

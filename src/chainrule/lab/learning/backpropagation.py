@@ -23,7 +23,7 @@ from chainrule.autodiff.backpropagation import (
     forward,
     gradients,
 )
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict, ten_percent
 from chainrule.learning import losses
 
 BOUND = 1e-12
@@ -55,6 +55,21 @@ def broken() -> Verdict:
         return found[::-1]
 
     return verdict(without_derivative, 8, 8, 0)
+
+
+def near() -> Near:
+    """The error of the output, or every bias gradient, off by 10 %."""
+
+    def biased(factor: float) -> Callable[..., list[Layer]]:
+        return lambda *given: [Layer(W, factor * b) for W, b in gradients(*given)]
+
+    def scaled(factor: float) -> Callable[..., list[Layer]]:
+        return lambda layers, x, delta, name: gradients(layers, x, factor * delta, name)
+
+    return {
+        **ten_percent("δ_L", lambda factor: verdict(scaled(factor), 8, 8, 0)),
+        **ten_percent("∂ℓ/∂b", lambda factor: verdict(biased(factor), 8, 8, 0)),
+    }
 
 
 def verdict(recursion: Callable[..., list[Layer]], width: int, batch: int, seed: int) -> Verdict:

@@ -18,7 +18,7 @@ from itertools import pairwise
 import torch
 from torch import Tensor, nn
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.lab.helpers.multiply_adds import torch_multiply_adds
 from chainrule.models.feedforward.mlp import MLP
 from chainrule.registry import find
@@ -36,6 +36,15 @@ def check() -> Verdict:
 def broken() -> Verdict:
     """One finite difference per weight."""
     return verdict(differences, HIDDEN[:2], ())
+
+
+def near() -> Near:
+    """The first layer passes its error on to the input as well."""
+
+    def to_the_input(model: nn.Module, x: Tensor) -> None:
+        model(x.clone().requires_grad_()).sum().backward()
+
+    return {"∂ℓ/∂x computed too": lambda: verdict(to_the_input, HIDDEN[:3], ())}
 
 
 def verdict(sweep: Sweep, hidden: tuple[tuple[int, ...], ...], others: tuple[str, ...]) -> Verdict:

@@ -8,12 +8,14 @@ Bound: Student's quantile that all sizes together exceed for one seed in 10⁷.
 By the second factor the whole data set, B = N, has no variance. Bottou, Curtis and Nocedal (2018).
 """
 
+from collections.abc import Callable
+
 import torch
 from scipy.stats import t
 from torch import Tensor
 
 from chainrule.errors import InputError
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict, ten_percent
 from chainrule.lab.helpers.minibatch import problem
 from chainrule.training.randomness import permutation
 
@@ -28,15 +30,32 @@ def check(examples: int = 60, batches: int = 2000, seed: int = 0) -> Verdict:
         examples: Training examples N.
         batches: Random batches of each size.
     """
-    return verdict(examples, batches, seed, finite=True)
+    return verdict(examples, batches, seed, finite)
 
 
 def broken() -> Verdict:
     """σ²/B for both."""
-    return verdict(60, 2000, 0, finite=False)
+    return verdict(60, 2000, 0, lambda N, B: 1.0)
 
 
-def verdict(N: int, batches: int, seed: int, finite: bool) -> Verdict:
+def near() -> Near:
+    """Other variances, and a population counted with N for N - 1."""
+
+    def scaled(factor: float) -> Verdict:
+        return verdict(60, 2000, 0, lambda N, B: factor * finite(N, B))
+
+    return {
+        **ten_percent("the variance", scaled),
+        "(N - B)/N": lambda: verdict(60, 2000, 0, lambda N, B: (N - B) / N),
+    }
+
+
+def finite(N: int, B: float) -> float:
+    """(N - B)/(N - 1)."""
+    return (N - B) / (N - 1)
+
+
+def verdict(N: int, batches: int, seed: int, correction: Callable[[int, float], float]) -> Verdict:
     """Mean squared distances from the full gradient by B."""
     if SIZES[-1] >= N or batches < 100:
         raise InputError(
@@ -54,7 +73,7 @@ def verdict(N: int, batches: int, seed: int, finite: bool) -> Verdict:
     found = {name: squares(G, order) for name, order in orders.items()}
 
     def formula(name: str, B: float) -> float:
-        return variance / B * ((N - B) / (N - 1) if finite and name == "without" else 1)
+        return variance / B * (correction(N, B) if name == "without" else 1)
 
     worst = max(
         (abs(x.mean() - formula(name, float(B))) * batches**0.5 / x.std()).item()

@@ -18,7 +18,7 @@ from torch.func import grad, vmap
 
 from chainrule.autodiff.backpropagation import Layer, delta_squared, gradients
 from chainrule.autodiff.curvature import Function, flattened
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict, ten_percent
 from chainrule.learning import losses
 from chainrule.models.feedforward.mlp import MLP
 
@@ -40,6 +40,11 @@ def check(hidden: int = 8, directions: int = 20, seed: int = 0) -> Verdict:
 def broken() -> Verdict:
     """δ = 2 (f - y), as if the loss had no ½."""
     return verdict(8, 20, 0, scale=2.0)
+
+
+def near() -> Near:
+    """An error of the output off by 10 %."""
+    return ten_percent("δ", lambda factor: verdict(8, 5, 0, scale=factor))
 
 
 def verdict(hidden: int, directions: int, seed: int, scale: float) -> Verdict:

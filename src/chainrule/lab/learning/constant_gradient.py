@@ -14,7 +14,7 @@ J prints the sum from k = 1 to t - 1, which leaves out the current gradient: its
 import torch
 from torch import nn
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict, ten_percent
 from chainrule.learning.optimizers import optimizer
 
 BOUND = 1e-10
@@ -37,11 +37,22 @@ def broken() -> Verdict:
     return verdict(60, first=1)
 
 
-def verdict(steps: int, first: int) -> Verdict:
+def near() -> Near:
+    """A slightly different rate, or a sum of one term more."""
+    return {
+        **ten_percent("η", lambda factor: verdict(60, first=0, scale=factor)),
+        "the sum to k = t": lambda: verdict(60, first=0, last=1),
+    }
+
+
+def verdict(steps: int, first: int, last: int = 0, scale: float = 1.0) -> Verdict:
     """Steps one by one against the geometric sum."""
     t = torch.arange(1, steps + 1, dtype=torch.float64)
     found = {beta: taken(beta, steps) for beta in BETAS}
-    expected = {beta: RATE * GRADIENT * (beta**first - beta**t) / (1 - beta) for beta in BETAS}
+    expected = {
+        beta: scale * RATE * GRADIENT * (beta**first - beta ** (t + last)) / (1 - beta)
+        for beta in BETAS
+    }
     worst = max((expected[b] / found[b] - 1).abs().max().item() for b in BETAS)
     numbers = t.tolist()
     unit = RATE * GRADIENT

@@ -10,12 +10,14 @@ largest to the smallest positive eigenvalue, is below 20, which leaves 1e-20; ro
 The end points themselves lie far apart, as the details show.
 """
 
+from functools import partial
+
 import torch
 from torch import Tensor
 from torch.func import vmap
 
 from chainrule.autodiff.curvature import flattened, gradient_descent, largest_curvature
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.learning import losses
 from chainrule.models.feedforward.linear_regression import LinearRegression
 
@@ -37,6 +39,11 @@ def check(starts: int = 50, examples: int = 40, seed: int = 0) -> Verdict:
 def broken() -> Verdict:
     """Every weight w replaced by w + sin 3w, so that the loss is not convex."""
     return verdict(50, 40, 0, bend=1.0)
+
+
+def near() -> Near:
+    """Weights bent less, but enough for a second minimum."""
+    return {f"w + {bend} sin 3w": partial(verdict, 20, 40, 0, bend=bend) for bend in (0.4, 0.6)}
 
 
 def verdict(starts: int, examples: int, seed: int, bend: float) -> Verdict:

@@ -12,12 +12,13 @@ J's recursion lacks the ∂ of ∂h^{l+1}/∂h^l. LeCun (1988).
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from chainrule.autodiff import Block, Layer, automatic, costates, dense, states
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict, ten_percent
 
 BOUND = 1e-12
 
@@ -39,6 +40,22 @@ def broken() -> Verdict:
         return Block(block.g, lambda x, W, p: (p, block.pull(x, W, p)[1]))
 
     return verdict(unchanged, 8, 5, 0)
+
+
+def near() -> Near:
+    """Layers whose ∂g/∂x is off by 10 %."""
+
+    def passed(factor: float) -> Verdict:
+        def turn(block: Block) -> Block:
+            def pull(x: Tensor, W: Any, p: Tensor) -> tuple[Tensor, Any]:
+                back, gradient = block.pull(x, W, p)
+                return factor * back, gradient
+
+            return Block(block.g, pull)
+
+        return verdict(turn, 8, 5, 0)
+
+    return ten_percent("∂g/∂x", passed)
 
 
 def verdict(turn: Callable[[Block], Block], width: int, depth: int, seed: int) -> Verdict:

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from chainrule.autodiff.curvature import flattened, gradient_descent, largest_curvature
 from chainrule.errors import InputError
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict, ten_percent
 from chainrule.learning import losses
 from chainrule.models.feedforward.linear_regression import LinearRegression
 
@@ -36,6 +36,11 @@ def check(steps: int = 40, inputs: int = 5, seed: int = 0) -> Verdict:
 def broken() -> Verdict:
     """A limit at 1/L, which is safe but not the limit."""
     return verdict(40, 5, 0, limit=1.0)
+
+
+def near() -> Near:
+    """Another limit."""
+    return ten_percent("2/L", lambda factor: verdict(40, 5, 0, limit=2 * factor))
 
 
 def verdict(steps: int, inputs: int, seed: int, limit: float) -> Verdict:

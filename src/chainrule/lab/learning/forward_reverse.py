@@ -12,6 +12,7 @@ A loss has m = 1 output and a million inputs, so networks are trained in reverse
 (L "Backprop as Reverse-Mode Differentiation"). Linnainmaa (1976).
 """
 
+from collections.abc import Callable
 from itertools import pairwise
 
 import torch
@@ -19,7 +20,7 @@ from torch import Tensor
 
 from chainrule.autodiff import Layer, costates, dense, forward, states, tangents
 from chainrule.errors import InputError
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.lab.helpers.multiply_adds import torch_multiply_adds
 
 ROUNDING = 1e-12
@@ -33,25 +34,40 @@ def check(total: int = 32, hidden: int = 16, seed: int = 0) -> Verdict:
         total: Inputs plus outputs, at least 2.
         hidden: Units of both hidden layers.
     """
-    return verdict(total, hidden, seed, swapped=False)
+    return verdict(total, hidden, seed, passes)
 
 
 def broken() -> Verdict:
     """A reverse sweep per input and a forward sweep per output."""
-    return verdict(16, 8, 0, swapped=True)
+    return verdict(16, 8, 0, lambda n, m: passes(m, n))
 
 
-def verdict(total: int, hidden: int, seed: int, swapped: bool) -> Verdict:
+def near() -> Near:
+    """Sweeps that leave out a pass."""
+    return {
+        "3 m, without the states": lambda: verdict(16, 8, 0, lambda n, m: (3 * n, 3 * m)),
+        "2 n, without ḣ": lambda: verdict(16, 8, 0, lambda n, m: (2 * n, 3 * m + 1)),
+    }
+
+
+def passes(n: int, m: int) -> tuple[int, int]:
+    """Forward and reverse mode, in forward passes: 3 n and 3 m + 1."""
+    return 3 * n, 3 * m + 1
+
+
+def verdict(
+    total: int, hidden: int, seed: int, formula: Callable[[int, int], tuple[int, int]]
+) -> Verdict:
     """Costs by the number of inputs against 3 n and 3 m + 1."""
     if total < 2:
         raise InputError(f"`total` must be at least 2, one input and one output, got {total}")
     generator = torch.Generator().manual_seed(seed)
     inputs = list(range(1, total, max(1, total // 10)))
     found = [costs(n, total - n, hidden, generator) for n in inputs]
-    sweeps = [(total - n, n) if swapped else (n, total - n) for n in inputs]
+    expected = [formula(n, total - n) for n in inputs]
     off = max(
-        max(abs(ahead - 3 * n), abs(back - 3 * m - 1))
-        for (ahead, back, _), (n, m) in zip(found, sweeps, strict=True)
+        max(abs(ahead - forward), abs(back - reverse))
+        for (ahead, back, _), (forward, reverse) in zip(found, expected, strict=True)
     )
     apart = max(difference for _, _, difference in found)
     x = [float(n) for n in inputs]
@@ -66,8 +82,8 @@ def verdict(total: int, hidden: int, seed: int, swapped: bool) -> Verdict:
             x_label=f"inputs n of {total} inputs and outputs",
             y_label="cost of the Jacobian in forward passes",
             curves={
-                "forward mode": (x, [3.0 * n for n, _ in sweeps]),
-                "reverse mode": (x, [3.0 * m + 1 for _, m in sweeps]),
+                "forward mode": (x, [float(ahead) for ahead, _ in expected]),
+                "reverse mode": (x, [float(back) for _, back in expected]),
             },
             points={
                 "forward mode": (x, [ahead for ahead, _, _ in found]),

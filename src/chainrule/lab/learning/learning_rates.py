@@ -15,7 +15,7 @@ import math
 import torch
 from torch import nn
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict, ten_percent
 from chainrule.learning.optimizers import optimizer
 
 GOAL = 1e-3
@@ -36,6 +36,11 @@ def check(condition: int = 4, max_steps: int = 1500) -> Verdict:
 def broken() -> Verdict:
     """The formula without its largest curvature, as if 2/L were no limit."""
     return verdict(4.0, 300, sharpest=0.5)
+
+
+def near() -> Near:
+    """All curvatures of the formula off by 10 %."""
+    return ten_percent("L and μ", lambda factor: verdict(4.0, 300, sharpest=factor))
 
 
 def verdict(condition: float, limit: int, sharpest: float) -> Verdict:

@@ -11,11 +11,12 @@ The optimizer keeps χ; the step from there gives θ. Nesterov (1983), (2004) th
 """
 
 import math
+from functools import partial
 
 import torch
 from torch import Tensor, nn
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.learning.optimizers import optimizer
 
 GOAL = 1e-6
@@ -33,6 +34,11 @@ def check(condition: int = 1000) -> Verdict:
 def broken() -> Verdict:
     """A tenth of that momentum."""
     return verdict(100, scale=0.1)
+
+
+def near() -> Near:
+    """Less momentum, or more."""
+    return {f"β × {scale}": partial(verdict, 100, scale=scale) for scale in (0.8, 0.9, 1.1)}
 
 
 def verdict(condition: int, scale: float) -> Verdict:

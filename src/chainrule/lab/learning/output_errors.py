@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict, ten_percent
 from chainrule.learning import losses
 from chainrule.models.feedforward.mlp import MLP
 
@@ -43,6 +43,14 @@ def check(hidden: int = 12, points: int = 50, seed: int = 0) -> Verdict:
 def broken() -> Verdict:
     """The squared loss's factor p (1 - p), which the matching loss cancels."""
     return verdict(lambda p, y: (p - y) * p * (1 - p), 12, 50, 0)
+
+
+def near() -> Near:
+    """Errors off by 10 %, or targets that are not quite 0 and 1."""
+    return {
+        **ten_percent("δ", lambda factor: verdict(lambda p, y: factor * (p - y), 12, 50, 0)),
+        "target 0.9 for 1": lambda: verdict(lambda p, y: p - 0.9 * y, 12, 50, 0),
+    }
 
 
 def verdict(

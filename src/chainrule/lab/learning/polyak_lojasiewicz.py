@@ -13,12 +13,14 @@ J's proof prints h(θᵀ) for h(θᵀ⁻¹). Polyak (1963), Łojasiewicz (1963),
 (2016).
 """
 
+from functools import partial
+
 import torch
 from torch import Tensor
 from torch.func import hessian, vmap
 
 from chainrule.autodiff.curvature import gradient_descent
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict
 
 WEAKEST = 0.3  # σ_m(A), where σ₁(A) = 1
 MU = 0.4 * WEAKEST**2
@@ -37,6 +39,14 @@ def check(starts: int = 200, steps: int = 240, seed: int = 0) -> Verdict:
 def broken() -> Verdict:
     """½ r² + 3 (1 - cos r)² has local minima, so it is not PL for any μ."""
     return verdict(50, 400, 0, bend=3.0)
+
+
+def near() -> Near:
+    """A little more bending."""
+    return {
+        f"½ r² + {bend} (1 - cos r)²": partial(verdict, 50, 400, 0, bend=bend)
+        for bend in (1.0, 1.5, 2.0)
+    }
 
 
 def verdict(starts: int, steps: int, seed: int, bend: float) -> Verdict:

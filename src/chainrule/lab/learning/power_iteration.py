@@ -12,12 +12,14 @@ A product costs two gradients; the Hessian costs as many as there are weights. v
 Pollaczek-Geiringer (1929), Pearlmutter (1994).
 """
 
+from functools import partial
+
 import torch
 from torch.func import hessian
 
 from chainrule.autodiff.curvature import flattened, largest_curvature
 from chainrule.data.datasets.moons import sample
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.learning import losses
 from chainrule.models.feedforward.mlp import MLP
 
@@ -37,6 +39,13 @@ def check(hidden: int = 8, steps: int = 12, seed: int = 0) -> Verdict:
 def broken() -> Verdict:
     """The Hessian at other weights nearby."""
     return verdict(8, 10, 0, shift=0.1)
+
+
+def near() -> Near:
+    """The Hessian still nearer by."""
+    return {
+        f"weights off by {shift}": partial(verdict, 8, 10, 0, shift=shift) for shift in (1e-3, 1e-6)
+    }
 
 
 def verdict(hidden: int, steps: int, seed: int, shift: float) -> Verdict:

@@ -17,7 +17,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict, ten_percent
 from chainrule.learning.optimizers import optimizer
 
 BOUND = 1e-9
@@ -37,6 +37,11 @@ def check(steps: int = 800) -> Verdict:
 def broken() -> Verdict:
     """Momentum treated as nothing but a rate of η/(1 - β)."""
     return verdict(lambda beta: (1 + RATE / (1 - beta), 0.0), 800)
+
+
+def near() -> Near:
+    """Another momentum than the optimizer's."""
+    return ten_percent("β", lambda factor: verdict(lambda beta: both_roots(factor * beta), 800))
 
 
 def verdict(roots: Callable[[float], tuple[float, float]], steps: int) -> Verdict:

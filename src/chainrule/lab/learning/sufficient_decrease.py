@@ -10,11 +10,13 @@ J prints the decrease with = instead of ≤, which holds only along that axis, a
 the derivation.
 """
 
+from functools import partial
+
 import torch
 from torch.func import grad
 
 from chainrule.autodiff.curvature import gradient_descent
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.lab.helpers.smooth import Smooth, sigmoid_unit
 
 ROUNDING = 1e-9
@@ -33,6 +35,11 @@ def check(problems: int = 20, seed: int = 0) -> Verdict:
 def broken() -> Verdict:
     """Half the true L."""
     return verdict(5, 0, scale=0.5)
+
+
+def near() -> Near:
+    """Slightly less than the true L."""
+    return {f"L × {scale}": partial(verdict, 5, 0, scale=scale) for scale in (0.99, 0.9)}
 
 
 def verdict(places: int, seed: int, scale: float) -> Verdict:

@@ -15,7 +15,7 @@ from itertools import combinations
 import torch
 from torch import Tensor
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict, ten_percent
 from chainrule.lab.helpers.minibatch import Problem, problem
 
 BOUND = 1e-12
@@ -34,16 +34,26 @@ def broken() -> Verdict:
     return verdict(problem(7, 3, 0, class_weights="balanced"), 0)
 
 
-def verdict(problem: Problem, seed: int) -> Verdict:
+def near() -> Near:
+    """One batch of each size missing, or a gradient off by 10 %."""
+    return {
+        "one batch left out": lambda: verdict(problem(7, 3, 0), 0, left_out=1),
+        **ten_percent("∇R̂", lambda factor: verdict(problem(7, 3, 0), 0, scale=factor)),
+    }
+
+
+def verdict(problem: Problem, seed: int, left_out: int = 0, scale: float = 1.0) -> Verdict:
     """All batches of each size; for the picture, random ones of 2."""
     N = problem.examples
-    full = problem.gradient(torch.arange(N))
+    full = scale * problem.gradient(torch.arange(N))
     batches = {
-        B: torch.stack([problem.gradient(torch.tensor(rows)) for rows in combinations(range(N), B)])
+        B: torch.stack(
+            [problem.gradient(torch.tensor(rows)) for rows in combinations(range(N), B)]
+        )[left_out:]
         for B in SIZES
     }
-    scale = full.abs().max()
-    biases = [((g.mean(0) - full).abs().max() / scale).item() for g in batches.values()]
+    largest = full.abs().max()
+    biases = [((g.mean(0) - full).abs().max() / largest).item() for g in batches.values()]
     pairs = batches[2]
     sigma = (pairs - full).square().sum(1).mean().sqrt().item()
     numbers = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]

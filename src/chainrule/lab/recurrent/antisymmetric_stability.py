@@ -16,7 +16,7 @@ and Chi (2019), ICLR.
 import torch
 from torch import Tensor
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict, ten_percent
 from chainrule.models.recurrent.antisymmetric import Antisymmetric, transition
 
 BOUND = 1e-10
@@ -38,7 +38,18 @@ def broken() -> Verdict:
     return verdict(24, 3, 0, damping=-0.05)
 
 
-def verdict(width: int, networks: int, seed: int, damping: float) -> Verdict:
+def near() -> Near:
+    """Another damping than the layer's."""
+
+    def scaled(factor: float) -> Verdict:
+        return verdict(24, 3, 0, damping=0.01, gamma=0.01 * factor)
+
+    return ten_percent("γ", scaled)
+
+
+def verdict(
+    width: int, networks: int, seed: int, damping: float, gamma: float | None = None
+) -> Verdict:
     """Eigenvalues at random states."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -48,8 +59,9 @@ def verdict(width: int, networks: int, seed: int, damping: float) -> Verdict:
     found = [generator(layer, x_0, h_0) for layer, x_0, h_0 in zip(layers, x, h, strict=True)]
     values = torch.linalg.eigvals(torch.stack(found))
     free = torch.linalg.eigvals(torch.stack([transition(layer.W, damping) for layer in layers]))
-    outside = torch.maximum(values.real, -damping - values.real).max().item()
-    worst = max(outside, (free.real + damping).abs().max().item())
+    gamma = damping if gamma is None else gamma
+    outside = torch.maximum(values.real, -gamma - values.real).max().item()
+    worst = max(outside, (free.real + gamma).abs().max().item())
     growth = (1 + layers[0].step_size * values).abs().max().item()
     plain = torch.linalg.eigvals(layers[0].W.detach())
     reach = free[0].imag.abs().max().item()

@@ -15,7 +15,7 @@ analogy.
 import torch
 from torch import Tensor
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict, ten_percent
 from chainrule.lab.helpers.jacobians import network, through
 
 BOUND = 1e-10
@@ -36,6 +36,11 @@ def check(steps: int = 60, hidden_size: int = 16, seed: int = 0) -> Verdict:
 def broken() -> Verdict:
     """α = 1/4, the sigmoid's: too small for tanh."""
     return verdict(60, 16, 0, alpha=0.25)
+
+
+def near() -> Near:
+    """Another largest slope."""
+    return ten_percent("α", lambda factor: verdict(20, 16, 0, alpha=factor))
 
 
 def verdict(steps: int, units: int, seed: int, alpha: float) -> Verdict:

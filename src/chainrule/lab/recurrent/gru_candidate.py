@@ -10,13 +10,17 @@ As printed the state could never be negative, since 0 < ζ < 1, and V would have
 al. (2014), EMNLP.
 """
 
+from collections.abc import Callable
+from functools import partial
+
 import torch
 from torch import Tensor
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.models.recurrent.notes_gru import NotesGRU
 
 BOUND = 1e-12
+Mix = Callable[[Tensor, Tensor], Tensor]
 INPUTS, BATCH = 2, 8
 
 
@@ -27,15 +31,34 @@ def check(steps: int = 60, hidden_size: int = 8, seed: int = 0) -> Verdict:
         steps: Length of the sequences.
         hidden_size: Units of the layer.
     """
-    return verdict(steps, hidden_size, seed, printed=False)
+    return verdict(steps, hidden_size, seed, candidate_only)
 
 
 def broken() -> Verdict:
     """ζ mixed in, as printed."""
-    return verdict(60, 8, 0, printed=True)
+    return verdict(60, 8, 0, as_printed)
 
 
-def verdict(steps: int, width: int, seed: int, printed: bool) -> Verdict:
+def near() -> Near:
+    """A little of ζ mixed in with the candidate."""
+
+    def mixed(share: float) -> Verdict:
+        return verdict(60, 8, 0, lambda candidate, zeta: torch.lerp(candidate, zeta, share))
+
+    return {f"{share} ζ + {1 - share} z̃": partial(mixed, share) for share in (0.1, 0.001)}
+
+
+def candidate_only(candidate: Tensor, zeta: Tensor) -> Tensor:
+    """z̃."""
+    return candidate
+
+
+def as_printed(candidate: Tensor, zeta: Tensor) -> Tensor:
+    """ζ."""
+    return zeta
+
+
+def verdict(steps: int, width: int, seed: int, mix: Mix) -> Verdict:
     """The layer against the recurrence."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -43,7 +66,7 @@ def verdict(steps: int, width: int, seed: int, printed: bool) -> Verdict:
         x = 2 * torch.randn(BATCH, steps, INPUTS, dtype=torch.float64)
     with torch.no_grad():
         z, _ = layer(x)
-        right, wrong = (recurrence(layer, x, other) for other in (printed, True))
+        right, wrong = (recurrence(layer, x, other) for other in (mix, as_printed))
     worst = (z - right).abs().max().item()
     times = [float(t + 1) for t in range(steps)]
     return Verdict(
@@ -68,13 +91,13 @@ def verdict(steps: int, width: int, seed: int, printed: bool) -> Verdict:
     )
 
 
-def recurrence(layer: NotesGRU, x: Tensor, printed: bool) -> Tensor:
-    """z_1 … z_T, with the candidate or, as printed, the reset gate mixed in."""
+def recurrence(layer: NotesGRU, x: Tensor, mix: Mix) -> Tensor:
+    """z_1 … z_T, with what `mix` makes of the candidate and the reset gate."""
     z, states = x.new_zeros(len(x), layer.hidden_size), []
     for x_t in x.unbind(1):
         seen = torch.cat([z, x_t], 1)
         s, zeta = torch.sigmoid(seen @ layer.G.T), torch.sigmoid(seen @ layer.H.T)
         candidate = torch.tanh(torch.cat([zeta * z, x_t], 1) @ layer.V.T)
-        z = s * z + (1 - s) * (zeta if printed else candidate)
+        z = s * z + (1 - s) * mix(candidate, zeta)
         states.append(z)
     return torch.stack(states, 1)

@@ -14,11 +14,12 @@ L "RNN: Training".
 """
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 import torch
 from torch import Tensor
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.models.recurrent import LRU, MinGRU, MinLSTM, Selective, StateSpace
 from chainrule.models.recurrent.recurrent import Recurrent
 from chainrule.nn.scan import scan
@@ -37,9 +38,9 @@ LAYERS: Mapping[str, Callable[[int, int], Recurrent]] = {
 class Free(Recurrent):
     """h_t = w ⊙ h_{t-1} + (V x_t)_i with any w: linear, and w may exceed 1."""
 
-    def __init__(self, inputs: int, width: int):
+    def __init__(self, inputs: int, width: int, largest: float = 1.1):
         super().__init__(inputs, width)
-        self.w = torch.nn.Parameter(torch.linspace(0.9, 1.1, width))
+        self.w = torch.nn.Parameter(torch.linspace(0.9, largest, width))
 
     def unroll(self, x: Tensor, *state: Tensor) -> tuple[Tensor, tuple[Tensor, ...]]:
         states = scan(self.w, x.mean(2, keepdim=True).expand(-1, -1, self.hidden_size), *state)
@@ -58,6 +59,15 @@ def check(trials: int = 10, seed: int = 0) -> Verdict:
 def broken() -> Verdict:
     """A layer whose eigenvalues are free weights."""
     return verdict({**LAYERS, "free": Free}, 1, 0)
+
+
+def near() -> Near:
+    """Free weights that exceed 1 by little."""
+
+    def up_to(largest: float) -> Verdict:
+        return verdict({"free": partial(Free, largest=largest)}, 1, 0)
+
+    return {f"free eigenvalues up to {most}": partial(up_to, most) for most in (1.01, 1.000001)}
 
 
 def verdict(
@@ -96,7 +106,7 @@ def verdict(
 def disturbed(make: Callable[[int, int], Recurrent]) -> Recurrent:
     """A layer whose weights are perturbed by Gaussian noise of size 1."""
     layer = make(INPUTS, WIDTH)
-    if make is not Free:
+    if not isinstance(layer, Free):
         for weights in layer.parameters():
             weights.data += torch.randn_like(weights)
     return layer

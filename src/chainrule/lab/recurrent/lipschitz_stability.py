@@ -11,10 +11,12 @@ Bound: below 1, by the theorem for small ε. It must also not exceed Euler's fac
 L "RNN: Training" names the model, J 5.2 the condition on eigenvalues. Erichson et al. (2021), ICLR.
 """
 
+from functools import partial
+
 import torch
 from torch import Tensor
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.models.recurrent.lipschitz import Lipschitz, is_stable, transition
 
 INPUTS, WIDTH, PAIRS = 3, 16, 8
@@ -34,6 +36,13 @@ def check(networks: int = 5, steps: int = 150, seed: int = 0) -> Verdict:
 def broken() -> Verdict:
     """M_A shifted to the right, so that the condition fails."""
     return verdict(2, 60, 0, shift=1.0)
+
+
+def near() -> Near:
+    """M_A shifted less, so that the condition just fails."""
+    return {
+        f"M_A shifted by {shift}": partial(verdict, 2, 60, 0, shift=shift) for shift in (-1.0, -0.5)
+    }
 
 
 def verdict(networks: int, steps: int, seed: int, shift: float) -> Verdict:

@@ -15,7 +15,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict, ten_percent
 from chainrule.models.recurrent.lru import LRU, eigenvalues
 
 SMALLEST, LARGEST = 0.2, 0.99
@@ -35,6 +35,18 @@ def check(units: int = 2000, seed: int = 0) -> Verdict:
 def broken() -> Verdict:
     """Uniform in radius, as printed."""
     return verdict(by_radius, 2000, 0)
+
+
+def near() -> Near:
+    """Other powers of r drawn uniformly."""
+
+    def powered(power: float) -> Verdict:
+        def law(r: Tensor) -> Tensor:
+            return (r**power - SMALLEST**power) / (LARGEST**power - SMALLEST**power)
+
+        return verdict(law, 7000, 0)
+
+    return ten_percent("the exponent 2", lambda factor: powered(2 * factor))
 
 
 def verdict(law: Law, units: int, seed: int) -> Verdict:

@@ -12,11 +12,12 @@ Schmidhuber and Cummins (2000).
 """
 
 from collections.abc import Mapping
+from functools import partial
 
 import torch
 from torch import Tensor
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.models.recurrent.notes_lstm import NotesLSTM
 
 BOUND = 1e-12
@@ -38,7 +39,14 @@ def broken() -> Verdict:
     return verdict(40, 0, gate="V")
 
 
-def verdict(steps: int, seed: int, gate: str) -> Verdict:
+def near() -> Near:
+    """Gates that are not quite closed."""
+    return {
+        f"gates pushed by {far}": partial(verdict, 40, 0, gate="G", far=far) for far in (20, 10)
+    }
+
+
+def verdict(steps: int, seed: int, gate: str, far: float = FAR) -> Verdict:
     """What remains when gates are closed."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -46,9 +54,9 @@ def verdict(steps: int, seed: int, gate: str) -> Verdict:
         x = torch.randn(BATCH, steps, INPUTS, dtype=torch.float64).clamp(-3, 3)
         z_0, other = torch.randn(2, BATCH, WIDTH, dtype=torch.float64)
     x[..., -1] = 1  # the constant input that sets the gates
-    _, kept = run(layer, x, z_0, {"F": FAR, gate: -FAR})
-    once, twice = (run(layer, x, start, {"F": -FAR})[1] for start in (z_0, other))
-    hidden, _ = run(layer, x, z_0, {"H": -FAR})
+    _, kept = run(layer, x, z_0, {"F": far, gate: -far})
+    once, twice = (run(layer, x, start, {"F": -far})[1] for start in (z_0, other))
+    hidden, _ = run(layer, x, z_0, {"H": -far})
     deviations = {
         "input gate closed": (kept - z_0[:, None]).abs().max().item(),
         "forget gate closed": (once - twice).abs().max().item(),

@@ -9,9 +9,11 @@ With C_t the gate would change with the cell. A gate that sees the cell in addit
 peephole of Gers and Schmidhuber (2000). Hochreiter and Schmidhuber (1997).
 """
 
+from functools import partial
+
 import torch
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.models.recurrent import LSTM
 
 BOUND = 1e-12
@@ -32,7 +34,12 @@ def broken() -> Verdict:
     return verdict(61, 0, printed=True)
 
 
-def verdict(states: int, seed: int, printed: bool) -> Verdict:
+def near() -> Near:
+    """A peephole: the gate sees a little of the cell as well."""
+    return {f"[h, x + {share} C]": partial(verdict, 61, 0, peephole=share) for share in (0.1, 1e-3)}
+
+
+def verdict(states: int, seed: int, printed: bool = False, peephole: float = 0.0) -> Verdict:
     """One step from cells between -4 and 4, all else equal."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -43,7 +50,9 @@ def verdict(states: int, seed: int, printed: bool) -> Verdict:
     with torch.no_grad():
         _, (h_t, c_t) = layer(x[:, None], (h, cells.contiguous()))
         W, U, b, c = (t[3 * WIDTH :] for t in layer.kernel.all_weights[0])
-        right, wrong = (torch.sigmoid(seen @ W.T + h @ U.T + b + c) for seen in (x, c_t))
+        right, wrong = (
+            torch.sigmoid(seen @ W.T + h @ U.T + b + c) for seen in (x + peephole * c_t, c_t)
+        )
     gate = h_t / c_t.tanh()
     worst = (gate - (wrong if printed else right)).abs().max().item()
     along, one = c_t[:, 0].tolist(), (slice(None), 0)

@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.nn.scan import MAX_BLOCK, loop, scan
 
 BATCH, UNITS = 2, 3
@@ -59,14 +59,42 @@ def broken() -> Verdict:
     return verdict(loop, 400)
 
 
-def verdict(recurrence: Callable[..., Tensor], longest: int) -> Verdict:
+def near() -> Near:
+    """Formulas that forget a part."""
+
+    def without_rest(T: int) -> tuple[int, int]:
+        whole = T - T % min(math.isqrt(T), MAX_BLOCK)
+        return formula(whole)
+
+    def off_by_one(T: int) -> tuple[int, int]:
+        operations, products = formula(T)
+        return operations + 1, products
+
+    return {
+        "without the rest R": lambda: verdict(scan, 400, without_rest),
+        "one operation more": lambda: verdict(scan, 400, off_by_one),
+    }
+
+
+def formula(T: int) -> tuple[int, int]:
+    """Operations and products of a scan in blocks."""
+    L = min(math.isqrt(T), MAX_BLOCK)
+    B, R = divmod(T, L)
+    return 2 * (L - 1) + B + L + R, (3 * L - 1) * B + R
+
+
+def verdict(
+    recurrence: Callable[..., Tensor],
+    longest: int,
+    expected: Callable[[int], tuple[int, int]] = formula,
+) -> Verdict:
     """Counts by length."""
     lengths = [T for T in (25, 64, 150, 400, 1000) if longest > T] + [max(25, longest)]
     scans, loops = ([count(way, T) for T in lengths] for way in (recurrence, loop))
     gaps = [
-        abs(found - expected)
+        abs(found - count)
         for T, by_scan, by_loop in zip(lengths, scans, loops, strict=True)
-        for found, expected in zip((*by_scan, *by_loop), (*formula(T), T, T), strict=True)
+        for found, count in zip((*by_scan, *by_loop), (*expected(T), T, T), strict=True)
     ]
     steps, fine = [float(T) for T in lengths], [float(T) for T in range(25, lengths[-1] + 1)]
     return Verdict(
@@ -88,13 +116,6 @@ def verdict(recurrence: Callable[..., Tensor], longest: int) -> Verdict:
         ),
         details={"products per step at the longest": scans[-1][1] / lengths[-1]},
     )
-
-
-def formula(T: int) -> tuple[int, int]:
-    """Operations and products of a scan in blocks."""
-    L = min(math.isqrt(T), MAX_BLOCK)
-    B, R = divmod(T, L)
-    return 2 * (L - 1) + B + L + R, (3 * L - 1) * B + R
 
 
 def count(way: Callable[..., Tensor], T: int) -> tuple[int, int]:

@@ -15,7 +15,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict, ten_percent
 from chainrule.nn.scan import loop, scan
 
 BOUND = 1e-12
@@ -40,6 +40,14 @@ def broken() -> Verdict:
         return torch.cat([scan(*block, h if k == 0 else None) for k, block in enumerate(blocks)], 1)
 
     return verdict(forgetful, 100, 0)
+
+
+def near() -> Near:
+    """Another decay, or another start."""
+    return {
+        **ten_percent("a", lambda factor: verdict(lambda a, b, h: scan(factor * a, b, h), 33, 0)),
+        **ten_percent("h_0", lambda factor: verdict(lambda a, b, h: scan(a, b, factor * h), 33, 0)),
+    }
 
 
 def verdict(recurrence: Recurrence, longest: int, seed: int) -> Verdict:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import torch
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict, ten_percent
 from chainrule.models.recurrent.elman import Elman, Gradients, backpropagation_through_time
 
 BOUND = 1e-12
@@ -33,6 +33,15 @@ def check(max_length: int = 60, seed: int = 0) -> Verdict:
 def broken() -> Verdict:
     """U in place of its transpose."""
     return verdict(lambda U, *rest: backpropagation_through_time(U.T, *rest), 60, 0)
+
+
+def near() -> Near:
+    """Recurrent weights off by 10 % on the way back."""
+
+    def scaled(factor: float) -> Verdict:
+        return verdict(lambda U, *rest: backpropagation_through_time(factor * U, *rest), 20, 0)
+
+    return ten_percent("Uᵀ", scaled)
 
 
 def verdict(recursion: Recursion, longest: int, seed: int) -> Verdict:

@@ -12,11 +12,12 @@ eigenvalues are gates in (0, 1).
 """
 
 from collections.abc import Callable
+from functools import partial
 
 import torch
 from torch import Tensor
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.models.recurrent.lru import eigenvalues, ring
 from chainrule.nn.scan import scan
 
@@ -36,6 +37,15 @@ def check(steps: int = 100, seed: int = 0) -> Verdict:
 def broken() -> Verdict:
     """|λ| = exp ν, which is inside the disc only for ν < 0."""
     return verdict(lambda nu, phi: torch.polar(torch.exp(nu), phi), 100, 0)
+
+
+def near() -> Near:
+    """Moduli that can exceed 1 by little."""
+
+    def longer(factor: float) -> Verdict:
+        return verdict(lambda nu, phi: factor * eigenvalues(nu, phi), 10, 0)
+
+    return {f"|λ| × {factor}": partial(longer, factor) for factor in (1.1, 1.001)}
 
 
 def verdict(lam: Parametrization, steps: int, seed: int) -> Verdict:

@@ -10,11 +10,13 @@ The notes print that the gradient vanishes if σ₁(U) ≥ 1/α: it does if σ�
 `exploding-gradient` shows what may happen above. Hochreiter (1991); Pascanu et al. (2013), ICML.
 """
 
+from collections.abc import Callable
+from functools import partial
 from itertools import product
 
 import torch
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.lab.helpers.jacobians import network, through
 
 BOUND = 1 + 1e-12
@@ -29,21 +31,30 @@ def check(steps: int = 60, hidden_size: int = 16, seed: int = 0) -> Verdict:
         steps: Steps through which gradients are traced.
         hidden_size: Units of the network.
     """
-    return verdict(steps, hidden_size, seed, printed=False)
+    return verdict(steps, hidden_size, seed, lambda sigma: sigma)
 
 
 def broken() -> Verdict:
     """Above the threshold, as printed: U with σ₁ = 1/0.5 … in place of 0.5 …"""
-    return verdict(60, 16, 0, printed=True)
+    return verdict(60, 16, 0, lambda sigma: 1 / sigma)
 
 
-def verdict(steps: int, units: int, seed: int, printed: bool) -> Verdict:
+def near() -> Near:
+    """U slightly larger than the bound says."""
+
+    def scaled(factor: float) -> Verdict:
+        return verdict(20, 16, 0, lambda sigma: factor * sigma)
+
+    return {f"σ₁(U) × {factor}": partial(scaled, factor) for factor in (1.1, 1.01)}
+
+
+def verdict(steps: int, units: int, seed: int, largest: Callable[[float], float]) -> Verdict:
     """Norms of products of Jacobians against powers of σ₁."""
     generator = torch.Generator().manual_seed(seed)
     distances = [float(k + 1) for k in range(steps)]
     worst, points = 0.0, {}
     for sigma, kind, activation in product(LARGEST, KINDS, ("tanh", "relu")):
-        layer = network(1 / sigma if printed else sigma, kind, activation, units, generator)
+        layer = network(largest(sigma), kind, activation, units, generator)
         norms, _ = through(layer, steps, 0.3, generator)
         ratios = [norm / sigma**k for norm, k in zip(norms, distances, strict=True)]
         worst = max(worst, *ratios)

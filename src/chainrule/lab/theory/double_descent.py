@@ -13,11 +13,12 @@ Belkin et al. (2019), PNAS 116(32).
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import torch
 from torch import Tensor
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.models.feedforward.ridge_regression import ridge
 from chainrule.models.theory.random_features import RandomFeatures, features, shortest_fit
 
@@ -41,6 +42,15 @@ def check(examples: int = 40, draws: int = 30, noise: float = 0.1, seed: int = 0
 def broken() -> Verdict:
     """A ridge penalty removes the peak."""
     return verdict(lambda Phi, y: ridge(Phi, y[:, None], 0.1)[:, 0], 40, 10, 0.1, 0)
+
+
+def near() -> Near:
+    """A smaller ridge penalty."""
+
+    def penalized(penalty: float) -> Verdict:
+        return verdict(lambda Phi, y: ridge(Phi, y[:, None], penalty)[:, 0], 40, 10, 0.1, 0)
+
+    return {f"a ridge penalty of {size}": partial(penalized, size) for size in (1e-2, 1e-3)}
 
 
 def verdict(

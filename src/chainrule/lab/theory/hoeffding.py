@@ -8,10 +8,12 @@ Bound: 5; a binomial fraction exceeds it in one draw in 10⁶ or fewer.
 Hoeffding (1963), JASA 58.
 """
 
+from functools import partial
+
 import torch
 from torch import Tensor
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.models.theory.bounds import hoeffding
 
 LEVEL = 5.0
@@ -32,6 +34,11 @@ def check(trials: int = 4000, seed: int = 0) -> Verdict:
 def broken() -> Verdict:
     """Every value is counted five times, so fewer than n are independent."""
     return verdict(4000, 0, repeated=5)
+
+
+def near() -> Near:
+    """Every value counted twice or three times."""
+    return {f"values counted {n} times": partial(verdict, 4000, 0, repeated=n) for n in (2, 3)}
 
 
 def verdict(trials: int, seed: int, repeated: int) -> Verdict:

@@ -13,7 +13,7 @@ Ioffe and Szegedy (2015).
 
 import torch
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict, ten_percent
 from chainrule.nn.normalization import BatchNorm
 
 BOUND = 1e-12
@@ -34,7 +34,15 @@ def broken() -> Verdict:
     return verdict(33, 64, 0, training=False)
 
 
-def verdict(units: int, batch: int, seed: int, training: bool) -> Verdict:
+def near() -> Near:
+    """A prediction with another ε."""
+    return {
+        **ten_percent("ε", lambda factor: verdict(33, 64, 0, training=True, scale=factor)),
+        "as printed: no ε": lambda: verdict(33, 64, 0, training=True, scale=0.0),
+    }
+
+
+def verdict(units: int, batch: int, seed: int, training: bool, scale: float = 1.0) -> Verdict:
     """Mean and variance of the outputs."""
     generator = torch.Generator().manual_seed(seed)
     spread = torch.logspace(-5, 3, units, dtype=torch.float64)
@@ -44,7 +52,7 @@ def verdict(units: int, batch: int, seed: int, training: bool) -> Verdict:
     with torch.no_grad():
         out = norm(f)
     variance, after = f.var(0, correction=0), out.var(0, correction=0)
-    off = (after - variance / (variance + norm.eps)).abs()
+    off = (after - variance / (variance + scale * norm.eps)).abs()
     condition = 1 + f.mean(0).abs() / variance.sqrt()
     worst = (torch.maximum(out.mean(0).abs(), off) / condition).max().item()
     fine = torch.logspace(-5, 3, 100, dtype=torch.float64)

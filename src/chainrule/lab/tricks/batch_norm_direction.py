@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from chainrule.errors import InputError
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict, ten_percent
 from chainrule.learning.losses import squared
 from chainrule.nn.normalization import BatchNorm
 
@@ -40,6 +40,11 @@ def check(inputs: int = 10, batch: int = 100, seed: int = 0) -> Verdict:
 def broken() -> Verdict:
     """E xxᵀ of inputs whose mean is not 0, as printed."""
     return verdict(10, 100, 0, center=0.0)
+
+
+def near() -> Near:
+    """Second moments about a point beside the mean."""
+    return ten_percent("E x", lambda factor: verdict(10, 100, 0, center=factor))
 
 
 def verdict(inputs: int, batch: int, seed: int, center: float) -> Verdict:

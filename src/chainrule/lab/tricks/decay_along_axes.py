@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from chainrule.errors import InputError
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict, ten_percent
 from chainrule.lab.helpers.diabetes_regression import centered_diabetes
 from chainrule.learning.losses import squared
 from chainrule.learning.optimizers import optimizer
@@ -39,6 +39,11 @@ def check(steps: int = 500) -> Verdict:
 def broken() -> Verdict:
     """The expansion without ½, as printed: every λ doubles."""
     return verdict(500, half=2.0)
+
+
+def near() -> Near:
+    """Curvatures off by 10 %."""
+    return ten_percent("λ", lambda factor: verdict(500, half=factor))
 
 
 def verdict(steps: int, half: float) -> Verdict:

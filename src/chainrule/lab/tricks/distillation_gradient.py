@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from chainrule.errors import InputError
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict, ten_percent
 from chainrule.learning.distillation import distillation, distillation_gradient
 
 BOUND = 1e-12
@@ -36,6 +36,11 @@ def check(examples: int = 200, classes: int = 10, seed: int = 0) -> Verdict:
 def broken() -> Verdict:
     """(p - q)/T, as printed, is not the gradient of a loss."""
     return verdict(20, 10, 0, sign=-1.0)
+
+
+def near() -> Near:
+    """A gradient off by 10 %."""
+    return ten_percent("(q - p)/T", lambda factor: verdict(20, 10, 0, sign=factor))
 
 
 def verdict(examples: int, classes: int, seed: int, sign: float) -> Verdict:

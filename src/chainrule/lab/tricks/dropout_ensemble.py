@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from chainrule.errors import InputError
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict, ten_percent
 from chainrule.lab.helpers.masks import MOST, every_mask, given, probabilities
 from chainrule.models.feedforward.mlp import MLP
 
@@ -43,20 +43,36 @@ def broken() -> Verdict:
     return verdict([4, 4], 10, 0.5, 0)
 
 
-def verdict(hidden: Sequence[int], inputs: int, rate: float, seed: int) -> Verdict:
+def near() -> Near:
+    """Masks weighted with another probability to be kept, or the arithmetic mean."""
+    return {
+        **ten_percent("p", lambda factor: verdict([8], 10, 0.5, 0, keep=0.5 * factor)),
+        "as printed: the arithmetic mean": lambda: verdict([8], 10, 0.5, 0, printed=True),
+    }
+
+
+def verdict(
+    hidden: Sequence[int],
+    inputs: int,
+    rate: float,
+    seed: int,
+    keep: float | None = None,
+    printed: bool = False,
+) -> Verdict:
     """Means over all subnetworks, compared with the whole network."""
     with torch.random.fork_rng([]):
         torch.manual_seed(seed)
         model = MLP(5, hidden, 3, dropout=rate).double()
         x = 2 * torch.randn(inputs, 5, dtype=torch.float64)
     masks = every_mask(sum(hidden))
-    weights = probabilities(masks, 1 - rate)[:, None]
+    weights = probabilities(masks, 1 - rate if keep is None else keep)[:, None]
     each = [opinions(model, x_i, masks) for x_i in x]
     geometric = torch.stack([(weights * log_p).sum(0) for log_p in each]).log_softmax(1)
     arithmetic = torch.stack([(weights * log_p.exp()).sum(0) for log_p in each])
     with torch.no_grad():
         whole = model.eval()(x).log_softmax(1)
-    worst = (geometric - whole).abs().max().item()
+    mean = arithmetic.log() if printed else geometric
+    worst = (mean - whole).abs().max().item()
     across = whole.exp()[:, 0].tolist()
     return Verdict(
         quantity="largest |log geometric mean - log softmax(f)|",

@@ -15,7 +15,7 @@ from scipy.stats import norm
 from torch import Tensor
 
 from chainrule.errors import InputError
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict, ten_percent
 from chainrule.nn.dropout import dropout
 
 RATES = (0.1, 0.2, 0.5, 0.8, 0.9)
@@ -38,6 +38,15 @@ def check(units: int = 40, masks: int = 20_000, seed: int = 0) -> Verdict:
 def broken() -> Verdict:
     """No division: E h̃ = p h."""
     return verdict(40, 2000, 0, lambda h, rate: (1 - rate) * dropout(h, rate, training=True))
+
+
+def near() -> Near:
+    """Units divided by almost p."""
+
+    def scaled(factor: float) -> Verdict:
+        return verdict(40, 2000, 0, lambda h, rate: factor * dropout(h, rate, training=True))
+
+    return ten_percent("h̃", scaled)
 
 
 def verdict(units: int, masks: int, seed: int, drop: Callable[[Tensor, float], Tensor]) -> Verdict:

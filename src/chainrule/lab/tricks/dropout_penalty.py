@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from chainrule.errors import InputError
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict, ten_percent
 from chainrule.lab.helpers.masks import MOST, every_mask, given, probabilities
 from chainrule.learning.losses import squared
 from chainrule.models.feedforward.mlp import MLP
@@ -45,7 +45,12 @@ def broken() -> Verdict:
     return verdict(6, 1000, 0, power=1)
 
 
-def verdict(units: int, samples: int, seed: int, power: int) -> Verdict:
+def near() -> Near:
+    """Other powers of p in the factor (1 - p)/p."""
+    return ten_percent("the power -1 of p", lambda factor: verdict(6, 1000, 0, power=-factor))
+
+
+def verdict(units: int, samples: int, seed: int, power: float) -> Verdict:
     """Expected losses by rate: formula, enumeration, samples."""
     with torch.random.fork_rng([]):
         torch.manual_seed(seed)

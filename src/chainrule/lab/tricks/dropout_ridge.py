@@ -16,7 +16,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.lab.helpers.diabetes_regression import standardized_diabetes
 from chainrule.lab.helpers.noisy_inputs import DRAWN, distance, fits, ridge
 from chainrule.nn.dropout import dropout
@@ -40,12 +40,20 @@ def broken() -> Verdict:
     return verdict(20, 10, 0, UNITS)
 
 
-def verdict(copies: int, repeats: int, seed: int, units: Tensor) -> Verdict:
+def near() -> Near:
+    """Other penalties."""
+    return {
+        f"λ × {scale}": partial(verdict, 20, 20, 0, torch.ones_like(UNITS), scale)
+        for scale in (0.8, 0.9, 1.1, 1.2)
+    }
+
+
+def verdict(copies: int, repeats: int, seed: int, units: Tensor, scale: float = 1.0) -> Verdict:
     """Weights by dropout rate, per standard deviation of an input."""
     x, y = standardized_diabetes()
 
     def shrunk(rate: float) -> Tensor:
-        return units * ridge(units * x, y, len(x) * rate / (1 - rate))
+        return units * ridge(units * x, y, scale * len(x) * rate / (1 - rate))
 
     noises = [partial(dropout, rate=rate, training=True) for rate in RATES]
     found = [UNITS * w for w in fits(UNITS * x, y, noises, copies, repeats, seed)]

@@ -12,11 +12,12 @@ J prints t ≈ η/μ; it must be 1/(η μ), since smaller steps take longer. Ali
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import torch
 
 from chainrule.autodiff.curvature import gradient_descent
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.lab.helpers.diabetes_regression import centered_diabetes, solution
 from chainrule.learning.losses import squared
 from chainrule.models.feedforward.linear_regression import LinearRegression
@@ -35,6 +36,15 @@ def check() -> Verdict:
 def broken() -> Verdict:
     """μ = η/t, as printed."""
     return verdict(lambda eta, t: eta / t)
+
+
+def near() -> Near:
+    """Other decays than 1/(η t)."""
+
+    def scaled(factor: float) -> Verdict:
+        return verdict(lambda eta, t: factor / (eta * t))
+
+    return {f"μ × {factor}": partial(scaled, factor) for factor in (0.8, 0.9, 1.1, 1.2)}
 
 
 def verdict(decay: Callable[[float, int], float]) -> Verdict:

@@ -20,7 +20,7 @@ from torch import Tensor
 
 from chainrule.data.datasets import digits
 from chainrule.errors import InputError
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.learning.losses import Loss, cross_entropy, squared
 from chainrule.models.feedforward.ensemble import log_mean_probability
 from chainrule.models.feedforward.mlp import MLP
@@ -47,6 +47,15 @@ def check(members: int = 7, images: int = 200, seed: int = 0) -> Verdict:
 def broken() -> Verdict:
     """The error rate, which is not convex."""
     return verdict(3, 100, 0, {"squared": brier, "wrong": wrong})
+
+
+def near() -> Near:
+    """Losses that are almost convex."""
+
+    def root(log_p: Tensor, y: Tensor) -> Tensor:
+        return brier(log_p, y) ** 0.45
+
+    return {"‖p - e_y‖^0.9": lambda: verdict(3, 100, 0, {"root": root})}
 
 
 def verdict(members: int, images: int, seed: int, losses: Mapping[str, Loss]) -> Verdict:

@@ -13,7 +13,7 @@ Ba, Kiros and Hinton (2016).
 import torch
 from torch import Tensor, nn
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict, ten_percent
 from chainrule.nn.normalization import BatchNorm, LayerNorm
 
 BOUND = 1e-12
@@ -32,6 +32,14 @@ def check(units: int = 64, seed: int = 0) -> Verdict:
 def broken() -> Verdict:
     """Statistics over the batch."""
     return verdict(64, 0, BatchNorm(64))
+
+
+def near() -> Near:
+    """Another ε than the prediction's, or groups of units."""
+    return {
+        **ten_percent("ε", lambda factor: verdict(64, 0, LayerNorm(64, 1e-5 * factor))),
+        "two groups of units": lambda: verdict(64, 0, nn.GroupNorm(2, 64)),
+    }
 
 
 def verdict(units: int, seed: int, norm: nn.Module) -> Verdict:

@@ -10,7 +10,9 @@ copies the bias is much smaller than the spread.
 Bishop (1995), Neural Computation 7.
 """
 
-from chainrule.lab.claim import Picture, Verdict
+from functools import partial
+
+from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.lab.helpers.diabetes_regression import standardized_diabetes
 from chainrule.lab.helpers.noisy_inputs import DRAWN, distance, fits, ridge
 from chainrule.learning.augmentation import gaussian_noise
@@ -31,6 +33,13 @@ def check(copies: int = 20, repeats: int = 20, seed: int = 0) -> Verdict:
 def broken() -> Verdict:
     """λ = ½ N σ²."""
     return verdict(20, 10, 0, share=0.5)
+
+
+def near() -> Near:
+    """Other penalties."""
+    return {
+        f"λ × {share}": partial(verdict, 20, 20, 0, share=share) for share in (0.8, 0.9, 1.1, 1.2)
+    }
 
 
 def verdict(copies: int, repeats: int, seed: int, share: float) -> Verdict:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict, ten_percent
 from chainrule.nn.initialization import initialize
 
 BOUND = 1e-12
@@ -32,6 +32,15 @@ def check(width: int = 64, num_layers: int = 6, seed: int = 0) -> Verdict:
 def broken() -> Verdict:
     """Real parts of the eigenvalues, which are not ±1 as printed."""
     return verdict(64, 2, 0, lambda W: torch.linalg.eigvals(W).real.abs())
+
+
+def near() -> Near:
+    """Products that are longer or shorter."""
+
+    def scaled(factor: float) -> Verdict:
+        return verdict(64, 2, 0, lambda W: torch.linalg.svdvals(factor * W))
+
+    return ten_percent("W", scaled)
 
 
 def verdict(width: int, layers: int, seed: int, spectrum: Callable[[Tensor], Tensor]) -> Verdict:

@@ -9,11 +9,13 @@ Bound: 1e-10. All sums are the same in exact arithmetic; double precision has er
 a few hundred steps may amplify.
 """
 
+from functools import partial
+
 import torch
 from torch import Tensor
 
 from chainrule.data.datasets import moons
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.models.feedforward.mlp import MLP
 from chainrule.training import Settings, fit
 
@@ -33,6 +35,14 @@ def check(units: int = 32, epochs: int = 30, seed: int = 0) -> Verdict:
 def broken() -> Verdict:
     """One weight of one unit differs slightly, and the units diverge."""
     return verdict(8, 10, 0, disturbance=1e-3)
+
+
+def near() -> Near:
+    """One weight of one unit differs still less."""
+    return {
+        f"one weight off by {size}": partial(verdict, 8, 10, 0, disturbance=size)
+        for size in (1e-6, 1e-9)
+    }
 
 
 def verdict(units: int, epochs: int, seed: int, disturbance: float) -> Verdict:

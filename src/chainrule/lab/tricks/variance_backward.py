@@ -11,12 +11,13 @@ Glorot and Bengio (2010), He et al. (2015).
 """
 
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 
 import torch
 from torch import Tensor
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.lab.helpers.signals import (
     ERRORS,
     WIDTHS,
@@ -42,7 +43,16 @@ def broken() -> Verdict:
     return verdict(20, 0, lambda n, m: n)
 
 
-def verdict(networks: int, seed: int, count: Callable[[int, int], int]) -> Verdict:
+def near() -> Near:
+    """Factors that are off in every layer."""
+
+    def scaled(factor: float) -> Verdict:
+        return verdict(30, 0, lambda n, m: factor * m)
+
+    return {f"m × {factor}": partial(scaled, factor) for factor in (0.8, 0.9, 1.1, 1.2)}
+
+
+def verdict(networks: int, seed: int, count: Callable[[int, int], float]) -> Verdict:
     """Mean squares by layer, from the output down, for all initializations."""
     measured = mean_squares(gradients, networks, seed)
     predicted = predictions(list(pairwise(WIDTHS))[::-1], count, start=1.0)

@@ -10,13 +10,14 @@ J calls γ the standard deviation of x and finds Var z = γ, for which γ must b
 et al. (1998), Glorot and Bengio (2010), He et al. (2015).
 """
 
+from functools import partial
 from itertools import pairwise
 
 import torch
 from torch import Tensor
 
 from chainrule.errors import InputError
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.lab.helpers.signals import (
     ERRORS,
     WIDTHS,
@@ -43,6 +44,14 @@ def check(networks: int = 30, std: float = 3.0, seed: int = 0) -> Verdict:
 def broken() -> Verdict:
     """γ, as printed, for the variance of inputs with standard deviation γ."""
     return verdict(20, 3.0, 0, variance=3.0)
+
+
+def near() -> Near:
+    """Another variance of the inputs."""
+    return {
+        f"γ² × {factor}": partial(verdict, 30, 3.0, 0, variance=9 * factor)
+        for factor in (0.8, 0.9, 1.1, 1.2)
+    }
 
 
 def verdict(networks: int, deviation: float, seed: int, variance: float) -> Verdict:

@@ -16,7 +16,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict, ten_percent
 from chainrule.learning.losses import squared
 from chainrule.learning.optimizers import optimizer
 from chainrule.nn.normalization import WeightNormLinear, weight_norm_gradient
@@ -43,6 +43,19 @@ def broken() -> Verdict:
         return gamma[:, None] / length * gradient, (v / length * gradient).sum(1)
 
     return verdict(unprojected, 5, 0)
+
+
+def near() -> Near:
+    """A gradient off by 10 %."""
+
+    def scaled(factor: float) -> Verdict:
+        def formula(*given: Tensor) -> tuple[Tensor, Tensor]:
+            along, length = weight_norm_gradient(*given)
+            return factor * along, length
+
+        return verdict(formula, 5, 0)
+
+    return ten_percent("∂ℓ/∂v", scaled)
 
 
 def verdict(formula: Formula, steps: int, seed: int) -> Verdict:

@@ -1,11 +1,11 @@
 """A claim of the lab, measured again whenever the page changes its arguments."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from chainrule.lab.claim import Picture, Verdict, help_of, parameters_of
-from chainrule.lab.result import check_entry, violate
+from chainrule.lab.claim import Picture, Verdict, help_of, near_of, parameters_of
+from chainrule.lab.result import BROKEN, check_entry, violate
 from chainrule.registry import Entry, find
 from chainrule.studio.activity import Activity, Json, Range, View, read, rounded
 
@@ -16,11 +16,11 @@ class Measurement:
 
     Args:
         arguments: of the claim's `check`; none for the defaults.
-        violated: measure the violation of its hypothesis instead.
+        violation: measure the claim under this one instead: "broken" or a near violation.
     """
 
     arguments: dict = field(default_factory=dict)
-    violated: bool = False
+    violation: Annotated[str, Range(0, 80)] = ""
 
 
 @dataclass(frozen=True)
@@ -37,10 +37,13 @@ class Settings(Measurement):
 def run(settings: Json) -> Activity:
     chosen: Measurement = read(Settings, settings)
     entry = find("claims", settings.get("claim", ""))
-    known = {"arguments": arguments(entry), "violation": violation(entry)}
+    known = {"arguments": arguments(entry), "violations": violations(entry)}
     while True:
         yield View(lambda: {"measuring": True} | known)
-        result = violate(entry) if chosen.violated else check_entry(entry, chosen.arguments)
+        if chosen.violation:
+            result = violate(entry, chosen.violation)
+        else:
+            result = check_entry(entry, chosen.arguments)
         content = {"measuring": False} | known | plain(result.verdict)
         message = yield View(lambda content=content: content, waiting=True)  # type: ignore[misc]
         chosen = read(Measurement, message or {})
@@ -60,9 +63,15 @@ def arguments(entry: Entry) -> list[Json]:
     ]
 
 
-def violation(entry: Entry) -> str:
-    """How the hypothesis is violated, in the words of the claim's file."""
-    return (entry.load().broken.__doc__ or "").split("\n", 1)[0]
+def violations(entry: Entry) -> Json:
+    """The name of each violation, and what it does in the words of the claim's file."""
+    module, near = entry.load(), near_of(entry)
+    found = {BROKEN: first_line(module.broken)}
+    return found | dict.fromkeys(near, first_line(module.near)) if near else found
+
+
+def first_line(function: Callable[..., Any]) -> str:
+    return (function.__doc__ or "").split("\n", 1)[0]
 
 
 def plain(verdict: Verdict) -> Json:

@@ -1,11 +1,12 @@
 // The lab: any claim, measured again with your arguments, beside its violation.
 import { fetchJson, h, number, show, stylesheet } from "../dom.js";
-import { button, slider, field, toggle } from "../controls.js";
+import { button, choice, slider, field, toggle } from "../controls.js";
 import { figure } from "../figure.js";
 import { start } from "../live.js";
 import { State } from "../state.js";
 
 const FIRST = "novikoff";
+const BROKEN = "broken"; // the violation that every claim has
 let claims = null;
 
 export async function open(main, { path, params }) {
@@ -25,7 +26,7 @@ class Room {
     this.channels = [];
     this.controls = h("div", {}, h("p", { class: "quiet small" }, "reading its arguments …"));
     this.stated = outcome("As stated");
-    this.violated = outcome("Violated on purpose", true);
+    this.violated = outcome("Violated on purpose");
     this.list = contents(entry.name);
     main.append(h("div", { class: "columns lab" }, this.list, this.statement(), h("div", { class: "columns two outcomes" }, this.stated.element, this.violated.element)));
     const chosen = this.list.querySelector("[aria-current]");
@@ -37,10 +38,10 @@ class Room {
   }
 
   begin() {
-    const given = Object.fromEntries([...this.params].filter(([name]) => !["present"].includes(name)).map(([name, text]) => [name, parsed(text)]));
+    const given = Object.fromEntries([...this.params].filter(([name]) => !["present", "violation"].includes(name)).map(([name, text]) => [name, parsed(text)]));
     this.main = start("claim", { claim: this.entry.name, arguments: given }, {
       view: (content) => {
-        if (!this.state) this.build(content.arguments);
+        if (!this.state) this.build(content.arguments, content.violations);
         this.stated.show(content);
         if (!content.measuring && !this.broken) this.breakIt();
       },
@@ -51,16 +52,27 @@ class Room {
 
   /** After the first measurement, so that the two do not share the processor. */
   breakIt() {
-    this.broken = start("claim", { claim: this.entry.name, violated: true }, { view: (content) => this.violated.show(content), error: (text) => this.violated.fail(text) });
+    this.broken = start("claim", { claim: this.entry.name, violation: this.state.get("violation") }, { view: (content) => this.violated.show(content), error: (text) => this.violated.fail(text) });
     this.channels.push(this.broken);
   }
 
-  build(known) {
+  build(known, violations) {
     const defaults = Object.fromEntries(known.map((argument) => [argument.name, argument.default]));
-    this.state = new State(`lab/${this.entry.name}`, { ...defaults, present: false }, this.params);
+    this.state = new State(`lab/${this.entry.name}`, { ...defaults, violation: BROKEN, present: false }, this.params);
+    if (!(this.state.get("violation") in violations)) this.state.set({ violation: BROKEN });
     const sent = () => Object.fromEntries(known.map(({ name }) => [name, this.state.get(name)]).filter(([name, value]) => value !== defaults[name]));
     this.state.on(() => this.main.send({ arguments: sent() }), ...known.map(({ name }) => name));
+    this.choose(violations);
     show(this.controls, known.map((argument) => control(this.state, argument)), known.length ? button("Defaults", () => this.state.set(defaults)) : h("p", { class: "quiet small" }, "This claim has no arguments: nothing in it is random or of a chosen size."));
+  }
+
+  /** The select above the second panel: the hypothesis, or something small. */
+  choose(violations) {
+    const options = Object.keys(violations).map((name) => [name, name === BROKEN ? "of the hypothesis" : name]);
+    const explain = () => this.violated.explain(violations[this.state.get("violation")]);
+    this.state.on(() => { explain(); this.broken?.send({ violation: this.state.get("violation") }); }, "violation");
+    this.violated.choose(choice(this.state, "violation", { label: "Violation", options }));
+    explain();
   }
 
   statement() {
@@ -132,18 +144,20 @@ function control(state, { name, type, default: value, help }) {
   return field(state, name, { label, title: help });
 }
 
-/** One measurement: verdict, numbers, picture. */
-function outcome(title, violated = false) {
+/** One measurement: verdict, numbers, picture; above them what was chosen, and how it is violated. */
+function outcome(title) {
   const verdict = h("p", { class: "verdict", role: "status" }, "measuring …");
+  const chosen = h("div", { class: "chosen-violation" });
   const how = h("p", { class: "how small" });
   const numbers = h("table", {});
   const picture = h("div", { class: "picture" });
-  const element = h("section", { class: "panel outcome" }, h("h2", {}, title), verdict, how, picture, numbers);
+  const element = h("section", { class: "panel outcome" }, h("h2", {}, title), verdict, chosen, how, picture, numbers);
   return {
     element,
+    choose: (select) => show(chosen, select),
+    explain(text) { how.textContent = text; },
     show(content) {
       element.classList.toggle("busy", content.measuring);
-      how.textContent = violated ? content.violation : "";
       if (content.measuring) return;
       show(verdict, h("span", { class: content.holds ? "good" : "bad" }, content.holds ? "✓ holds" : "✗ fails"));
       show(picture, figure(content.picture, { width: 440, height: 330 }));
