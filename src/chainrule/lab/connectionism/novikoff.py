@@ -25,12 +25,12 @@ def check(trials: int = 100, examples: int = 60, seed: int = 0) -> Verdict:
         trials: Random separable data sets.
         examples: Examples per data set.
     """
-    return verdict(trials, examples, seed, power=2)
+    return verdict(trials, examples, seed, power=2.0)
 
 
 def broken() -> Verdict:
     """The wrong exponent: R/γ does not bound the mistakes."""
-    return verdict(trials=40, number=60, seed=0, power=1)
+    return verdict(trials=40, number=60, seed=0, power=1.0)
 
 
 def near() -> Near:

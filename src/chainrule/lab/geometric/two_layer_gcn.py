@@ -28,12 +28,12 @@ def check(width: int = 16, trials: int = 20, seed: int = 0) -> Verdict:
         width: Hidden units.
         trials: Random weights.
     """
-    return verdict(width, trials, seed, loops=1)
+    return verdict(width, trials, seed, loops=1.0)
 
 
 def broken() -> Verdict:
     """A without I."""
-    return verdict(16, 20, 0, loops=0)
+    return verdict(16, 20, 0, loops=0.0)
 
 
 def near() -> Near:

@@ -28,23 +28,23 @@ def check(examples: int = 100, seed: int = 0) -> Verdict:
     Args:
         examples: Examples of the logistic regression.
     """
-    return verdict(examples, seed, power=1)
+    return verdict(examples, seed, power=1.0)
 
 
 def broken() -> Verdict:
     """A gap that falls like 1/T², as if O(1/√ε) steps were enough."""
-    return verdict(50, 0, power=2)
+    return verdict(50, 0, power=2.0)
 
 
 def near() -> Near:
     """A gap that falls slightly faster than the theorem says."""
     return {
         "T^1.1": lambda: verdict(50, 0, power=1.1),
-        "(4 × 1.1) T + 2": lambda: verdict(50, 0, power=1, slope=4.4),
+        "(4 × 1.1) T + 2": lambda: verdict(50, 0, power=1.0, slope=4.4),
     }
 
 
-def verdict(examples: int, seed: int, power: float, slope: float = 4) -> Verdict:
+def verdict(examples: int, seed: int, power: float, slope: float = 4.0) -> Verdict:
     """Gaps times L ‖θ⁰ - θ*‖² by the number of steps."""
     on_huber = [huber_gap(T) for T in STEPS]
     on_moons = gaps_on_moons(examples, seed)

@@ -37,12 +37,12 @@ def check(units: int = 12, samples: int = 20_000, seed: int = 0) -> Verdict:
             f"`units` must be at most {MOST} (all masks are formed), `samples` at least 100, got "
             f"{units} and {samples}"
         )
-    return verdict(units, samples, seed, power=-1)
+    return verdict(units, samples, seed, power=-1.0)
 
 
 def broken() -> Verdict:
     """The factor (1 - p) p, that of masks without division by p."""
-    return verdict(6, 1000, 0, power=1)
+    return verdict(6, 1000, 0, power=1.0)
 
 
 def near() -> Near:
