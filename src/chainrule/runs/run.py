@@ -267,7 +267,7 @@ def build(configuration: Configuration, summary: DataSummary) -> nn.Module:
         alone = [recipe.changed(seed=recipe.seed + k) for k in range(members)]
         parts = [build(Configuration(member), summary) for member in alone]
         return Ensemble(parts, bool(summary.classes))
-    with torch.random.fork_rng(devices=[]):
+    with GENERATOR, torch.random.fork_rng(devices=[]):
         torch.manual_seed(recipe.seed)
         return recipe.model(summary)
 
