@@ -27,6 +27,7 @@ from chainrule.runs.predictions import Metrics, Predictions
 from chainrule.runs.recipe import BaseRecipe, DataSummary
 from chainrule.runs.schema import Config, Data, Result
 from chainrule.training import History, Progress, checkpoint, devices
+from chainrule.training.randomness import GENERATOR
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
