@@ -138,27 +138,19 @@ def hidden_units(model: nn.Module, x: Float[Tensor, "points 2"]) -> list[Tensor]
     if isinstance(model, Ensemble):
         return [torch.stack([probability(member(x)) for member in model.members], 1) - 0.5]
     found: list[Tensor] = []
-    for layer in [] if isinstance(model, LogisticRegression) else hidden_layers(model):
+    for layer in getattr(model, "layers", []):
         h = layer(found[-1] if found else x)
         found.append(model.activation(h) if isinstance(model, MLP) else h)
-    return found
-
-
-def hidden_layers(model: nn.Module) -> list[nn.Module]:
-    layers = list(model.layers)  # type: ignore[arg-type]
-    return layers[:-1] if isinstance(model, MLP) else layers
+    return found[:-1] if isinstance(model, MLP) else found
 
 
 def connections(model: nn.Module) -> list[Tensor]:
-    """The weights between the layers; the last row is that of the logit of class 1 against 0."""
+    """The weights between the layers; the last are those of the logit of class 1 against 0."""
     if isinstance(model, Ensemble):
         members = len(model.members)
         return [torch.zeros(members, 2), torch.full((1, members), 1 / members)]
     if isinstance(model, LogisticRegression):
         return [model.weight[None]]
-    if isinstance(model, ResidualNetwork):
-        below, last = [layer.linear.weight for layer in model.layers], model.output  # type: ignore[union-attr]
-    else:
-        *linear, last = model.layers  # type: ignore[misc]
-        below = [layer.weight for layer in linear]
-    return [*below, last.weight.diff(dim=0)]  # type: ignore[list-item]
+    affine = [part for part in model.modules() if isinstance(part, nn.Linear)]
+    weights = [part.weight for part in affine if part.bias is not None]  # a projection has none
+    return [*weights[:-1], weights[-1].diff(dim=0)]

@@ -43,13 +43,12 @@ class Perceptron(Learner):
         assert self.course.history is not None
         return self.course.history
 
-    @property
-    def ended(self) -> str:  # type: ignore[override]
-        return self.course.reason if self.steps >= self.course.mistakes else ""
-
     def step(self) -> None:
         """The next mistake."""
-        self.steps = min(self.steps + 1, self.course.mistakes)
+        if self.steps < self.course.mistakes:
+            self.steps += 1
+        if self.steps == self.course.mistakes:
+            self.ended = self.course.reason
 
     def score(self, x: Float[Tensor, "points 2"]) -> Float[Tensor, " points"]:
         """wᵀ x + b with the weights of the present step."""

@@ -80,7 +80,7 @@ export function open(main, { params }) {
     forms.forEach((form, k) => { form.hidden = (which.get("side") === "b") !== Boolean(k); });
     const name = state.get(which.get("side") === "b" ? "b_model" : "model");
     const { title, equation, say, entry } = MODELS[name] || MODELS.mlp;
-    lossTitle.textContent = name === "perceptron" ? "Share of mistakes" : state.get("compare") ? "Loss" : "Loss (mean cross-entropy)";
+    lossTitle.textContent = state.get("compare") ? "Loss" : name === "perceptron" ? "Share of mistakes" : "Loss (mean cross-entropy)";
     const links = TRY.map(([text, query]) => h("a", { href: `#/playground?${query}` }, text)).flatMap((link, k) => (k ? [" · ", link] : [link]));
     show(about, h("h2", {}, entry ? h("a", { href: `#/home/${entry}` }, title) : title), h("div", { class: "equation" }, equation), h("p", { class: "small" }, say), h("p", { class: "small" }, h("b", {}, "Try: "), links));
   }

@@ -4,7 +4,7 @@ import { color, paint, series, sharp, theme } from "../../paint.js";
 
 /** A canvas; look(unit or null) is called when a unit is pointed at. draw(view, surface) shows a view. */
 export function network(look) {
-  const element = h("canvas", { class: "network", tabindex: "0", role: "img" });
+  const element = h("canvas", { class: "network", tabindex: "0", role: "img", "aria-label": "Network" });
   const layers = []; // one canvas per hidden layer, its units one below the other
   let nodes = []; // [{layer, row, x, y, size}]
   let chosen = null; // index into nodes

@@ -8,7 +8,7 @@ import { RADIUS } from "./points.js";
  * edit: {active(), add(x, y), remove(x, y)} says whether points may be drawn, and takes them.
  */
 export function plane(edit) {
-  const element = h("canvas", { class: "plane", tabindex: "0", role: "img" });
+  const element = h("canvas", { class: "plane", tabindex: "0", role: "img", "aria-label": "Decision surface" });
   const surface = document.createElement("canvas");
   let last = null;
   let cursor = null; // [x, y] in data coordinates, moved by the arrow keys

@@ -6,7 +6,7 @@ const MARGIN = 26;
 
 /** A canvas; draw(view) shows the map of a perceptron's view. */
 export function versionSpace() {
-  const element = h("canvas", { class: "network", role: "img", hidden: true });
+  const element = h("canvas", { class: "network", role: "img", "aria-label": "Version space", hidden: true });
   const map = document.createElement("canvas");
   let painted = "";
 
