@@ -61,6 +61,7 @@ export function network(look) {
     const columns = positions(sizes, width, height);
     lines(context, columns, view.weights);
     nodes = [];
+    const [frame, marked] = [theme().quiet, color("red")];
     columns.forEach((column, k) => column.forEach((node, row) => {
       const { x, y, size } = node;
       const corner = [x - size / 2, y - size / 2, size, size];
@@ -72,7 +73,7 @@ export function network(look) {
         nodes.push({ ...node, layer: k - 1, row });
       }
       const picked = nodes[chosen] && nodes[chosen].layer === k - 1 && nodes[chosen].row === row;
-      context.strokeStyle = picked ? color("red") : theme().quiet;
+      context.strokeStyle = picked ? marked : frame;
       context.lineWidth = picked ? 3 : 1;
       context.strokeRect(...corner);
     }));
@@ -93,13 +94,14 @@ function positions(sizes, width, height) {
 }
 
 function lines(context, columns, weights) {
+  const [negative, positive, none] = [series(0), series(1), theme().line];
   weights.forEach((matrix, k) => {
     const largest = Math.max(1e-9, ...matrix.flat().map(Math.abs));
     matrix.forEach((row, upper) => row.forEach((weight, lower) => {
       const [from, to] = [columns[k][lower], columns[k + 1][upper]];
       const [left, right] = [from.x + from.size / 2, to.x - to.size / 2];
       const share = Math.abs(weight) / largest;
-      context.strokeStyle = weight ? series(weight > 0 ? 1 : 0) : theme().line;
+      context.strokeStyle = weight > 0 ? positive : weight < 0 ? negative : none;
       context.globalAlpha = weight ? 0.25 + 0.75 * share : 1;
       context.lineWidth = 0.5 + 4 * share;
       context.setLineDash(weight < 0 ? [6, 4] : []);

@@ -87,6 +87,8 @@ function points(context, { x, y, wrong }, at, filled) {
   const missed = new Set(wrong);
   const many = x.length > 250;
   const size = many ? 3.4 : 4.4;
+  const hues = [color("blue"), color("orange")]; // reading a color costs more than drawing a point
+  const ink = color("ink");
   for (let k = 0; k < x.length; k++) {
     const [left, top] = at(x[k]);
     context.beginPath();
@@ -96,13 +98,13 @@ function points(context, { x, y, wrong }, at, filled) {
       context.lineTo(left - 1.15 * size, top + 0.85 * size);
       context.closePath();
     } else context.arc(left, top, size, 0, 2 * Math.PI);
-    const hue = color(y[k] ? "orange" : "blue");
+    const hue = hues[y[k]];
     context.fillStyle = filled ? hue : "#ffffff";
     context.fill();
     context.strokeStyle = filled ? "#ffffff" : hue;
     context.lineWidth = filled ? 1 : 1.6;
     context.stroke();
-    if (missed.has(k)) ring(context, [left, top], size + 3.5, color("ink"), 1.4);
+    if (missed.has(k)) ring(context, [left, top], size + 3.5, ink, 1.4);
   }
 }
 
