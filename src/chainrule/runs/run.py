@@ -199,7 +199,7 @@ class Run:
         if self.finished and getattr(recipe, "from_run", None) and "from_run" in own:
             recipe = replace(recipe, from_run=str(self.folder))  # type: ignore[type-var]
         data = recipe.data(folder or self.data_folder)
-        check_same(self.folder, describe(self.configuration, recipe.summarize(data)))
+        check_same(self.folder, describe(recipe.summarize(data)))
         return data
 
     def evaluate(self, data_folder: Path | None = None) -> Metrics:
@@ -240,7 +240,9 @@ class Run:
 
     def plot(self) -> "Figure":
         """Its learning curves."""
-        return self.recipe.curves(list(self.history))
+        if not (history := self.history):
+            raise InputError(f"the run in {self.folder} has no epochs to plot")
+        return self.recipe.curves(list(history))
 
 
 def recipe_entry(reference: str | Path) -> Entry:
