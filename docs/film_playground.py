@@ -77,7 +77,7 @@ def save(frames: list[Image.Image]) -> None:
         PICTURES / "studio-playground.gif",
         save_all=True,
         append_images=reduced[1:],
-        duration=PERIOD,
+        duration=[PERIOD] * (len(reduced) - 1) + [10 * PERIOD],
         loop=0,
         optimize=True,
     )

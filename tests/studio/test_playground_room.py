@@ -131,6 +131,7 @@ def test_own_points_are_drawn_by_mouse_and_keyboard_and_live_in_the_address(
 ) -> None:
     page.goto(studio.address("playground?data=own&model=perceptron"))
     plane = page.locator("canvas.plane")
+    until(page, "document.querySelector('canvas.plane')?.clientWidth > 350")  # it has its style
     plane.click(position={"x": 90, "y": 90})
     page.get_by_label("class 1").click()
     plane.click(position={"x": 250, "y": 250})

@@ -1,11 +1,12 @@
 // The playground: models learn to tell two classes of points apart, before one's eyes.
 import { button, choice, panel, tabs, toggle } from "../controls.js";
 import { chart } from "../chart.js";
-import { h, notify, show, stylesheet } from "../dom.js";
+import { h, show, stylesheet } from "../dom.js";
 import { State } from "../state.js";
-import { DEFAULTS, LIVE, MODELS, TRY, concerned, dataControls, modelControls } from "./playground/choices.js";
+import { DEFAULTS, LIVE, concerned, dataControls, explained, modelControls } from "./playground/choices.js";
 import { codeDialog } from "./playground/code.js";
-import { MOST, decode, encode, fromCsv } from "./playground/points.js";
+import { ownPoints } from "./playground/own.js";
+import { decode } from "./playground/points.js";
 import { Stage } from "./playground/stage.js";
 
 const SPEEDS = [[2, "2 steps/s"], [5, "5 steps/s"], [20, "20 steps/s"], [100, "100 steps/s"], [0, "full speed"]];
@@ -46,9 +47,8 @@ export function open(main, { params }) {
   const lossTitle = h("h2", {}, "Loss");
   const curves = h("div", {});
   let plot = null;
-  const about = h("div", {});
-  const aboutPanel = panel("", { class: "about" }, about);
-  const bottom = h("div", { class: "bottom" }, h("section", { class: "panel" }, lossTitle, curves), aboutPanel);
+  const about = panel("", { class: "about" });
+  const bottom = h("div", { class: "bottom" }, h("section", { class: "panel" }, lossTitle, curves), about);
   main.append(h("div", { class: "playground" }, h("h1", { class: "hidden-label" }, "Playground"), bar,
     h("div", { class: "side" }, panel("Data", {}, dataControls(state), drawing.element), panel("Model", {}, sides, forms),
       panel("Show", {}, toggle(state, "test", { label: "held-out points (hollow)" }), toggle(state, "regions", { label: "linear regions (MLP with relu)" }), toggle(state, "version", { label: "version space (perceptron)" }),
@@ -79,10 +79,8 @@ export function open(main, { params }) {
   function describe() {
     forms.forEach((form, k) => { form.hidden = (which.get("side") === "b") !== Boolean(k); });
     const name = state.get(which.get("side") === "b" ? "b_model" : "model");
-    const { title, equation, say, entry } = MODELS[name] || MODELS.mlp;
     lossTitle.textContent = state.get("compare") ? "Loss" : name === "perceptron" ? "Share of mistakes" : "Loss (mean cross-entropy)";
-    const links = TRY.map(([text, query]) => h("a", { href: `#/playground?${query}` }, text)).flatMap((link, k) => (k ? [" · ", link] : [link]));
-    show(about, h("h2", {}, entry ? h("a", { href: `#/home/${entry}` }, title) : title), h("div", { class: "equation" }, equation), h("p", { class: "small" }, say), h("p", { class: "small" }, h("b", {}, "Try: "), links));
+    show(about, explained(name));
   }
 
   state.on((names) => {
@@ -117,35 +115,4 @@ export function open(main, { params }) {
     for (const one of stages) one.close();
     plot?.close();
   };
-}
-
-/** Drawing and pasting one's own points. */
-function ownPoints(state) {
-  let kind = 0;
-  const active = () => state.get("data") === "own";
-  const points = () => decode(state.get("points"));
-  const keep = (next) => state.set({ data: "own", points: encode(next) });
-  const edit = {
-    active,
-    add: (x, y) => (points().length < MOST ? keep([...points(), [x, y, kind]]) : notify(`${MOST} points are the most there can be`)),
-    remove: (x, y) => {
-      const all = points();
-      const distances = all.map((point) => Math.hypot(point[0] - x, point[1] - y));
-      const nearest = distances.indexOf(Math.min(...distances));
-      if (distances[nearest] < 0.15) keep(all.filter((_, k) => k !== nearest));
-    },
-  };
-  const classes = [["● class 0", 0], ["▲ class 1", 1]].map(([text, value]) =>
-    h("label", { class: "class" }, h("input", { type: "radio", name: "class-to-draw", checked: value === kind, onchange: () => { kind = value; } }), text));
-  const area = h("textarea", { rows: 4, "aria-label": "CSV of x1, x2, label", placeholder: "x1,x2,label\n5.1,3.5,a\n6.2,2.9,b" });
-  const use = button("Use these rows", () => {
-    try { keep(fromCsv(area.value)); } catch (error) { notify(error.message); }
-  });
-  const tools = h("div", { class: "own" }, h("div", { class: "row" }, classes, button("Clear", () => keep([]))),
-    h("p", { class: "small quiet" }, "Click adds, shift- or right-click removes; so do arrows, Enter and Delete. From 20 points on, 40 % are held out."));
-  const csv = h("details", { class: "small" }, h("summary", {}, "Paste a CSV"), area, use, h("p", { class: "quiet" }, "Both columns are scaled to [-1, 1]."));
-  const fit = () => { tools.hidden = !active(); };
-  state.on(fit, "data");
-  fit();
-  return { element: h("div", {}, tools, csv), edit };
 }

@@ -37,8 +37,8 @@ export const MODELS = {
   "random-forest": { title: "Random forest (scikit-learn)", short: "forest · sklearn", uses: ["trees", "depth"], equation: "mean of trees on bootstrap samples", say: "The mean of many trees is smoother than one of them." },
   "gradient-boosting": { title: "Gradient boosting (scikit-learn)", short: "boosting · sklearn", uses: ["trees", "depth"], equation: "fₘ = fₘ₋₁ + ν tree fitted to -∇ loss", say: "Each tree corrects those before it. Many deep ones fit the noise." },
 };
-export const TASKS = [["moons", "two moons"], ["circles", "circles"], ["spirals", "spirals"], ["xor", "exclusive or"], ["blobs", "separable blobs"], ["own", "draw your own"]];
-export const TRY = [
+const TASKS = [["moons", "two moons"], ["circles", "circles"], ["spirals", "spirals"], ["xor", "exclusive or"], ["blobs", "separable blobs"], ["own", "draw your own"]];
+const TRY = [
   ["XOR defeats one line", "data=xor&noise=0.3&model=logistic-regression&b_model=mlp&b_layers=1&b_units=4&compare=true"],
   ["ReLU regions of a circle", "data=circles&noise=0.08&layers=1&units=6&activation=relu&regions=true"],
   ["Depth on spirals", "data=spirals&noise=0.02&num_samples=500&layers=4&learning_rate=0.02&b_model=residual-network&b_activation=tanh&b_layers=4&b_learning_rate=0.02&compare=true"],
@@ -104,4 +104,14 @@ export function modelControls(state, second) {
   fit();
   const models = Object.entries(MODELS).map(([value, { title, short = title }]) => [value, short]);
   return h("div", {}, choice(state, name("model"), { label: "model", options: models }), Object.values(controls));
+}
+
+/** What a model is, what to see, what to try. */
+export function explained(name) {
+  const { title, equation, say, entry } = MODELS[name] || MODELS.mlp;
+  const links = TRY.map(([text, query]) => h("a", { href: `#/playground?${query}` }, text)).flatMap((link, k) => (k ? [" · ", link] : [link]));
+  return [
+    h("h2", {}, entry ? h("a", { href: `#/home/${entry}` }, title) : title), h("div", { class: "equation" }, equation),
+    h("p", { class: "small" }, say), h("p", { class: "small" }, h("b", {}, "Try: "), links),
+  ];
 }
