@@ -69,11 +69,13 @@ export function live(activity, settings) {
   return self;
 }
 
-/** Play or pause, one step, begin again. */
-export function player(network) {
+/** Play or pause, one step, begin again; hidden where a finished run has nothing to learn, unless it writes. */
+export function player(network, writes = false) {
   const play = button("Pause", () => network.play(!network.playing), { primary: true });
   network.onchange(() => show(play, network.playing ? "Pause" : "Play"));
-  return h("div", { class: "row" }, play, button("Step", () => network.step()), button("Restart", () => network.restart()));
+  const element = h("div", { class: "row" }, play, button("Step", () => network.step()), button("Restart", () => network.restart()));
+  network.on((view) => { element.hidden = !writes && !view.loading && !view.learning; });
+  return element;
 }
 
 /** A slider that also acts while it is dragged, at most twenty times a second. */
@@ -99,9 +101,11 @@ export function runChoice(state, name, runs) {
 export function lossCurve(unit) {
   const curve = chart({ label: "step", names: ["loss"], height: 150, alt: `Training loss in nats per ${unit} by step` });
   const line = h("p", { class: "small quiet steady" });
+  const learns = h("div", {}, h("h2", {}, `Loss, nats per ${unit}`), curve.element);
   return {
-    element: h("div", {}, h("h2", {}, `Loss, nats per ${unit}`), curve.element, line),
+    element: h("div", {}, learns, line),
     set(learning, about) {
+      learns.hidden = !learning;
       curve.set(learning ? learning.curve : [[], []]);
       show(line, learning ? `step ${learning.step.toLocaleString("en")} · ${about}` : about);
     },
@@ -113,7 +117,7 @@ export function lossCurve(unit) {
 export function bars(count, label) {
   const rows = Array.from({ length: count }, () => {
     const parts = { mark: h("span", { class: "bar-mark" }), name: h("code", { class: "bar-name" }), fill: h("i", {}), outline: h("b", {}), value: h("span", { class: "bar-value" }) };
-    return { ...parts, element: h("li", {}, parts.mark, parts.name, h("span", { class: "bar-track" }, parts.fill, parts.outline), parts.value) };
+    return { ...parts, element: h("li", { class: "empty" }, parts.mark, parts.name, h("span", { class: "bar-track" }, parts.fill, parts.outline), parts.value) };
   });
   return {
     element: h("ul", { class: "bars", "aria-label": label }, rows.map((row) => row.element)),

@@ -32,9 +32,11 @@ export function build({ state, finished }) {
     const context = sharp(map, WIDTH, TOP + 348);
     map.setAttribute("aria-label", weights ? `Alignment of ${written.join(" ")} with ${source.join(" ")}` : "No alignment: this network has no attention");
     context.fillStyle = look.text;
+    const font = `${Math.min(14, 0.8 * cell)}px system-ui`;
     context.font = "14px system-ui";
     if (!weights) return context.fillText("Without attention there is no alignment: all the decoder knows of the sentence is one vector.", 0, TOP);
     const values = bytes(weights);
+    context.font = font;
     written.forEach((word, i) => {
       context.textAlign = "right";
       context.textBaseline = "middle";
@@ -49,7 +51,7 @@ export function build({ state, finished }) {
         context.fillStyle = value > 140 ? "#ffffff" : "#1c2024";
         context.font = "11px system-ui";
         context.fillText(`${Math.round(value / 2.55)}`, LEFT + (j + 0.5) * cell, TOP + (i + 0.5) * cell);
-        context.font = "14px system-ui";
+        context.font = font;
       });
     });
     source.forEach((word, j) => {

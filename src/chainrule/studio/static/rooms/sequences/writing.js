@@ -81,7 +81,7 @@ export function build(context) {
         dial(state, "top_p", { label: "Top p", min: 0.05, max: 1, step: 0.05, format: (p) => (p < 1 ? p : "all") }, apply),
         dial(state, "speed", { label: "Characters a second", min: 1, max: 20 }, () => {}))),
     h("div", { class: "stack" },
-      panel("", { class: "stage" }, h("div", { class: "row" }, player(language), phaseButton(language)), field(state, "prompt", { label: "Prompt", rows: 2 }), remark.element, heading, written),
+      panel("", { class: "stage" }, h("div", { class: "row" }, player(language, true), phaseButton(language)), field(state, "prompt", { label: "Prompt", rows: 2 }), remark.element, heading, written),
       panel("Next character", {}, list.element, summary)),
     h("div", { class: "stack" },
       about("p(x_{t+1} | x_1 … x_t) = softmax(z / τ)", "First it learns which characters follow each other, then words, then lines. Turn τ down and it repeats itself; turn it up and it babbles. Top k and top p cut the tail off.", [["models", "gpt"], ["models", "language-model"], ["recipes", "shakespeare-gpt"], ["claims", "key-value-cache"]]),
