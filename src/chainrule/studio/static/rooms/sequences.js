@@ -43,7 +43,7 @@ export function open(main, { params }) {
     current.element.hidden = false;
     current.show();
   };
-  main.append(tabs(state, "tab", Object.entries(TABS).map(([name, { title }]) => [name, title]), "Sequences and attention"), stage);
+  main.append(h("h1", { class: "hidden-label" }, "Sequences and attention"), tabs(state, "tab", Object.entries(TABS).map(([name, { title }]) => [name, title]), "Sequences and attention"), stage);
   state.on(turn, "tab");
   turn();
   return () => {
