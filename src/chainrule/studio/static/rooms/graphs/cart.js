@@ -37,7 +37,8 @@ export function open(stage, state) {
     const rows = [["steps of the learning carts", steps], ["episodes", episodes], ["updates", updates], ["ε", number(epsilon, 3)], ["loss", number(loss, 3)], ["mean return of the last 20", number(mean.at(-1), 4)]];
     show(facts, rows.map(([name, value]) => h("tr", {}, h("td", {}, name), h("td", { class: "number" }, value))));
     const last = (list) => (list.length ? `last ${list.slice(-5).map((v) => v.toFixed(0)).join(", ")}; best ${Math.max(...list).toFixed(0)}` : "no episode yet");
-    scores.textContent = `Steps per episode, at most 500. Agent: ${last(known.agent)}. You: ${last(known.you)}.`;
+    const text = `Steps per episode, at most 500. Agent: ${last(known.agent)}. You: ${last(known.you)}.`;
+    if (scores.textContent !== text) scores.textContent = text;
   }
   function cart() {
     const context = sharp(scene, WIDTH, HEIGHT);

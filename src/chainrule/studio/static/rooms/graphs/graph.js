@@ -113,10 +113,10 @@ export function picture({ label, choose = () => {}, edit = null }) {
     if (!act[event.key]) return;
     event.preventDefault();
     act[event.key]();
-    nodes[Math.min(node, nodes.length - 1)]?.group.focus();
   };
 
   function build() {
+    const focused = nodes.findIndex(({ group }) => group === document.activeElement);
     lines = graph.edges.map(() => svg("line", {}));
     nodes = graph.nodes.map((_, k) => {
       const body = svg("rect", { class: "body" });
@@ -127,6 +127,7 @@ export function picture({ label, choose = () => {}, edit = null }) {
     });
     show(edgeLayer, lines);
     show(nodeLayer, nodes.map(({ group }) => group));
+    nodes[Math.min(focused, nodes.length - 1)]?.group.focus();
   }
 
   function draw(next, look) {

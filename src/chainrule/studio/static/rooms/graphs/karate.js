@@ -21,7 +21,7 @@ export function open(stage, state) {
   const view = picture({ label: "The club; the color of a member is the predicted side" });
   const cloud = h("canvas", { class: "cloud", role: "img", "aria-label": "The last hidden layer on its two principal axes, one dot for each member" });
   const curves = chart({ label: "updates", names: ["loss on the labels", "accuracy on the others"], height: 120, alt: "Loss and accuracy against the number of updates" });
-  const facts = h("p", { class: "small", role: "status" });
+  const facts = h("p", { class: "small said" });
   const equation = about(EQUATION[state.get("model")], "Only the labeled members (square) give a loss, yet the friendships carry their sides to all others. Give more labels, or another network, and watch the two clouds part.",
     [["models/gcn", "GCN"], ["models/gat", "GAT"], ["models/chebyshev", "Chebyshev network"], ["data/karate", "karate club"], ["recipes/karate-gcn", "recipe"], ["claims/two-layer-gcn", "two layers"]]);
   const settings = () => { const { tab, ...rest } = state.values; return rest; };

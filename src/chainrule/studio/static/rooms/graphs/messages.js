@@ -85,9 +85,9 @@ export function open(stage, state) {
     timer = setInterval(() => (state.get("hop") < state.get("hops") ? state.set({ hop: state.get("hop") + 1 }) : pause()), 700);
   };
   const by = (step) => state.set({ hop: Math.min(state.get("hops"), Math.max(0, state.get("hop") + step)) });
+  state.on(() => state.get("graph") === "drawn" || state.set({ source: 0 }), "graph");
   state.on(ask, "graph", "drawn", "propagation", "signal", "source", "seed");
   state.on(() => found && draw(), "hop");
-  state.on(() => state.set({ source: 0 }), "graph");
   const redraw = () => found && draw();
   document.addEventListener("themechange", redraw);
 

@@ -69,7 +69,7 @@ export function world({ put }) {
     triangles = split;
     if (told && inside(told)) say(told);
     const [rows, columns] = [found.rows.length, found.rows[0].length];
-    size = Math.floor(Math.min(WIDTH / columns, HEIGHT / rows, 92));
+    size = Math.floor(Math.min(WIDTH / columns, HEIGHT / rows, 120));
     canvas.style.width = `${size * columns}px`;
     canvas.style.height = `${size * rows}px`;
     const context = sharp(canvas, size * columns, size * rows);
@@ -134,7 +134,7 @@ export function world({ put }) {
       context.stroke();
       if (size < 72) return;
       context.fillStyle = ink(found.Q[s][a]);
-      context.font = `${found.policy[s] === a ? "700 " : ""}${Math.max(9, Math.round(size / 6.2))}px system-ui`;
+      context.font = `${found.policy[s] === a ? "700 " : ""}${Math.max(9, Math.round(size / 7.4))}px system-ui`;
       context.fillText(two(found.Q[s][a]), x * half * 0.62, y * half * 0.68);
     });
     context.strokeStyle = context.fillStyle = "#222222";
@@ -178,7 +178,7 @@ export function world({ put }) {
     trail.forEach(([row, column], k) => {
       const last = k === trail.length - 1;
       context.beginPath();
-      context.arc((column + 0.5) * size, (row + 0.5) * size, last ? size * 0.2 : size * 0.07, 0, 7);
+      context.arc((column + 0.5) * size, (row + 0.5) * size, last ? size * 0.14 : size * 0.06, 0, 7);
       context.fillStyle = color("red");
       context.globalAlpha = last ? 1 : (k + 1) / (trail.length + 1);
       context.fill();
