@@ -53,7 +53,7 @@ class Settings:
     )
     epsilon: Annotated[float, Range(0, 1)] = 0.2
     power: Annotated[float, Range(0.51, 1)] = 0.7
-    burst: Annotated[int, Range(1, 1000)] = 1
+    burst: Annotated[int, Range(1, 500)] = 1
     seed: Annotated[int, Range(0, 2**31)] = 0
 
 
@@ -62,7 +62,7 @@ class Change:
     """What may be changed while the agent walks."""
 
     epsilon: Annotated[float | None, Range(0, 1)] = None
-    burst: Annotated[int | None, Range(1, 1000)] = None
+    burst: Annotated[int | None, Range(1, 500)] = None
 
 
 class WatchedWorld(GridWorld):

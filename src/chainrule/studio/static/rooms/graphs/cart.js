@@ -155,7 +155,7 @@ export function open(stage, state) {
         slider(state, "epsilon", { label: "Final ε", min: 0, max: 0.5, step: 0.01 }),
         slider(state, "exploration", { label: "ε falls over (steps)", min: 50, max: 2000, step: 50 }),
         field(state, "seed", { label: "Seed" }))),
-    panel(null, { class: "middle" }, scene, bars, h("div", { class: "row" }, chosen, pushes), scores),
+    panel(null, { class: "middle" }, scene, bars, h("div", { class: "row driver" }, chosen, pushes), scores),
     h("div", { class: "stack" }, panel("Now", {}, facts), panel("Return", {}, curve.element))));
   run.restart();
   return () => {

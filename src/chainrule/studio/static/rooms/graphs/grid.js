@@ -39,11 +39,11 @@ export function open(stage, state) {
   const view = world({ put });
   const facts = h("table", { class: "facts" });
   const curves = h("div", {});
-  const side = about("", "", [["models/value-iteration", "value iteration"], ["models/policy-iteration", "policy iteration"], ["models/q-learning", "Q-learning"], ["models/sarsa", "SARSA"], ["environments/grid-world", "grid world"], ["claims/bellman-contraction", "contraction"], ["claims/q-learning-limit", "limit of Q-learning"]]);
+  const side = about("", "", [["models/value-iteration", "value iteration"], ["models/policy-iteration", "policy iteration"], ["models/q-learning", "Q-learning"], ["models/sarsa", "SARSA"], ["environments/grid-world", "grid world"], ["claims/bellman-contraction", "contraction"], ["claims/q-learning-limit", "convergence"]]);
   const learner = h("div", {},
     slider(state, "epsilon", { label: "ε, random actions", min: 0, max: 1, step: 0.05 }),
     slider(state, "power", { label: "ω of the rate α = n^(-ω)", min: 0.55, max: 1, step: 0.05 }),
-    slider(state, "burst", { label: "Steps per frame", min: 1, max: 500, step: 0.1, log: true }));
+    slider(state, "burst", { label: "Steps per frame", min: 1, max: 200, step: 0.1, log: true }));
 
   function settings() {
     const { slip, discount, method, epsilon, power, burst, seed } = state.values;

@@ -99,7 +99,7 @@ export function open(stage, state) {
       panel("Graph and signal", {},
         choice(state, "graph", { label: "Graph", options: GRAPHS }),
         choice(state, "propagation", { label: "Aggregation", options: HOW }),
-        choice(state, "signal", { label: "Signal", options: [["impulse", "1 at the source"], ["random", "random"]] }),
+        choice(state, "signal", { label: "Signal", options: [["impulse", "impulse"], ["random", "random"]] }),
         field(state, "source", { label: "Source" }),
         field(state, "seed", { label: "Seed" })),
       panel("Hops", {},

@@ -138,7 +138,7 @@ export function world({ put }) {
       context.fillText(two(found.Q[s][a]), x * half * 0.62, y * half * 0.68);
     });
     context.strokeStyle = context.fillStyle = "#222222";
-    arrow(context, WAYS[found.policy[s]], size * 0.09, 0);
+    arrow(context, WAYS[found.policy[s]], Math.max(7, size * 0.1), 0);
   }
   function arrow(context, [x, y], length, above) {
     context.save();
