@@ -140,7 +140,7 @@ def test_runs_are_compared_and_used(root: Path) -> None:
     data = base64.b64encode((root / "digit.png").read_bytes()).decode()
     (answer,) = drawn(activity.send({"name": "digit.png", "data": data}))["answers"]
     theirs = Run.load(root / names[0]).predict(root / "digit.png")[0]
-    assert answer["class"] == theirs["class"]
+    assert answer["prediction"] == theirs["prediction"]
     for bad in ({"name": "x.png", "data": "AAAA"}, {"name": "x", "data": data}, {"text": "no"}):
         assert drawn(activity.send(bad))["refused"]
 
