@@ -110,9 +110,9 @@ export function open(stage, state) {
       context.font = `${best ? 650 : 400} 13px system-ui`;
       context.fillText(`Q(s, ${a ? "right" : "left"}) = ${number(value, 4)}${best ? "  ← greedy" : ""}`, 10, top + 13);
       context.fillStyle = look.line;
-      context.fillRect(220, top + 2, 370, 22);
+      context.fillRect(240, top + 2, 350, 22);
       context.fillStyle = series(a);
-      context.fillRect(220, top + 2, 370 * Math.max(0, value / most), 22);
+      context.fillRect(240, top + 2, 350 * Math.max(0, value / most), 22);
     });
   }
 

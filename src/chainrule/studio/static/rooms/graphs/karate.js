@@ -92,7 +92,7 @@ export function open(stage, state) {
     panel(null, { class: "middle" }, view.element,
       h("p", { class: "small quiet key" }, "Blue: Mr. Hi, orange: Officer, with percent. Square: labeled. Dashed red: wrong.")),
     h("div", { class: "stack" },
-      panel("Last hidden layer", {}, cloud, h("p", { class: "small quiet" }, "Principal axes. Truth: ▲ Mr. Hi, ● Officer. ■ labeled.")),
+      panel("Last hidden layer, principal axes", {}, cloud, h("p", { class: "small quiet" }, "Truth: ▲ Mr. Hi, ● Officer; ■ labeled")),
       panel("Learning", {}, facts, curves.element))));
   run.restart();
   return () => {
