@@ -125,6 +125,8 @@ def test_a_renumbered_graph_has_the_same_colors() -> None:
 def test_colors_only_split_from_round_to_round() -> None:
     rounds = first(color_refinement, {"pair": "branches of a path"})["rounds"]
     joined = [one + other for one, other in rounds]
+    sizes = [len(set(colors)) for colors in joined]
+    assert sizes == sorted(set(sizes))
     for before, after in pairwise(joined):
         assert len(set(zip(before, after, strict=True))) == len(set(after))
 

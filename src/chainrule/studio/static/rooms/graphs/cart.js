@@ -1,10 +1,11 @@
 // CartPole: deep Q-learning, watched; or played by hand.
-import { h, number, show } from "../../dom.js";
+import { h, number } from "../../dom.js";
 import { button, choice, field, panel, slider } from "../../controls.js";
 import { chart } from "../../chart.js";
 import { series, sharp, theme } from "../../paint.js";
 import { about } from "./about.js";
 import { playback } from "./playback.js";
+import { facts, returnCurves } from "./readout.js";
 
 export const defaults = { method: "double-dqn", width: 64, rate: 0.002, discount: 0.99, epsilon: 0.05, exploration: 400, training: 4, speed: 2, seed: 0 };
 
@@ -21,7 +22,7 @@ export function open(stage, state) {
   const scene = h("canvas", { class: "scene", role: "img", "aria-label": "The cart, its pole, and the push of the last step" });
   const bars = h("canvas", { class: "bars", role: "img", "aria-label": "Q-values of pushing left and right" });
   const curve = chart({ label: "episodes of the learning carts", names: ["return", "mean of 20"], height: 190, alt: "Return of each training episode" });
-  const facts = h("table", { class: "facts" });
+  const table = h("table", { class: "facts" });
   const scores = h("p", { class: "small", role: "status" });
   const side = about(EQUATIONS[state.get("method")], "Sixteen carts explore and fill the replay buffer. The cart shown follows the network as it is now, without random actions. Can you balance it longer?",
     [["models/dqn", "DQN"], ["models/double-dqn", "double DQN"], ["environments/cart-pole", "cart-pole"], ["recipes/cartpole-dqn", "recipe"]]);
@@ -31,11 +32,10 @@ export function open(stage, state) {
   function draw() {
     cart();
     values();
-    const { returns, episodes, steps, updates, epsilon, loss, scores: known } = found;
-    const mean = returns.map((_, k) => { const part = returns.slice(Math.max(0, k - 19), k + 1); return part.reduce((a, b) => a + b, 0) / part.length; });
-    curve.set([returns.map((_, k) => episodes - returns.length + k + 1), returns, mean]);
-    const rows = [["steps of the learning carts", steps], ["episodes", episodes], ["updates", updates], ["ε", number(epsilon, 3)], ["loss", number(loss, 3)], ["mean return of the last 20", number(mean.at(-1), 4)]];
-    show(facts, rows.map(([name, value]) => h("tr", {}, h("td", {}, name), h("td", { class: "number" }, value))));
+    const { episodes, steps, updates, epsilon, loss, scores: known } = found;
+    const data = returnCurves(found);
+    curve.set(data);
+    facts(table, [["steps of the learning carts", steps], ["episodes", episodes], ["updates", updates], ["ε", number(epsilon, 3)], ["loss", number(loss, 3)], ["mean return of the last 20", number(data[2].at(-1), 4)]]);
     const last = (list) => (list.length ? `last ${list.slice(-5).map((v) => v.toFixed(0)).join(", ")}; best ${Math.max(...list).toFixed(0)}` : "no episode yet");
     const text = `Steps per episode, at most 500. Agent: ${last(known.agent)}. You: ${last(known.you)}.`;
     if (scores.textContent !== text) scores.textContent = text;
@@ -156,7 +156,7 @@ export function open(stage, state) {
         slider(state, "exploration", { label: "ε falls over (steps)", min: 50, max: 2000, step: 50 }),
         field(state, "seed", { label: "Seed" }))),
     panel(null, { class: "middle" }, scene, bars, h("div", { class: "row driver" }, chosen, pushes), scores),
-    h("div", { class: "stack" }, panel("Now", {}, facts), panel("Return", {}, curve.element))));
+    h("div", { class: "stack" }, panel("Now", {}, table), panel("Return", {}, curve.element))));
   run.restart();
   return () => {
     document.removeEventListener("keydown", keys);

@@ -1,9 +1,10 @@
 // The grid world: planning with the model, or learning by walking.
 import { h, number, notify, show } from "../../dom.js";
-import { button, choice, field, panel, slider, toggle } from "../../controls.js";
+import { choice, field, panel, slider, toggle } from "../../controls.js";
 import { chart } from "../../chart.js";
 import { about } from "./about.js";
 import { playback } from "./playback.js";
+import { facts, returnCurves } from "./readout.js";
 import { world } from "./world.js";
 
 const MAPS = {
@@ -37,7 +38,7 @@ export function open(stage, state) {
   let curve = null;
   let found = null;
   const view = world({ put });
-  const facts = h("table", { class: "facts" });
+  const table = h("table", { class: "facts" });
   const curves = h("div", {});
   const side = about("", "", [["models/value-iteration", "value iteration"], ["models/policy-iteration", "policy iteration"], ["models/q-learning", "Q-learning"], ["models/sarsa", "SARSA"], ["environments/grid-world", "grid world"], ["claims/bellman-contraction", "contraction"], ["claims/q-learning-limit", "convergence"]]);
   const learner = h("div", {},
@@ -72,8 +73,7 @@ export function open(stage, state) {
   }
   function draw() {
     view.draw(found, state.get("q"));
-    const rows = learns(state) ? walked() : planned();
-    show(facts, rows.map(([name, value]) => h("tr", {}, h("td", {}, name), h("td", { class: "number" }, value))));
+    facts(table, learns(state) ? walked() : planned());
   }
   function planned() {
     const { changes, start, done } = found;
@@ -86,9 +86,9 @@ export function open(stage, state) {
   function walked() {
     const { returns, episodes, steps, value, optimum } = found;
     if (!returns) return [];
-    const mean = returns.map((_, k) => { const part = returns.slice(Math.max(0, k - 19), k + 1); return part.reduce((a, b) => a + b, 0) / part.length; });
-    curve.set([returns.map((_, k) => episodes - returns.length + k + 1), returns, mean]);
-    return [["episodes, steps", `${episodes}, ${steps}`], ["mean return of the last 20", number(mean.at(-1), 3)], ["value of the greedy policy", number(value, 4)], ["value of the best policy", number(optimum, 4)]];
+    const data = returnCurves(found);
+    curve.set(data);
+    return [["episodes, steps", `${episodes}, ${steps}`], ["mean return of the last 20", number(data[2].at(-1), 3)], ["value of the greedy policy", number(value, 4)], ["value of the best policy", number(optimum, 4)]];
   }
   const again = () => { run.restart(); run.play(true); };
   state.on(() => { layout(); state.set({ q: learns(state) }); again(); }, "method");
@@ -113,7 +113,7 @@ export function open(stage, state) {
         field(state, "seed", { label: "Seed" }))),
     panel(null, { class: "middle" },
       h("div", { class: "row tools-row", role: "group", "aria-label": "What a click puts" }, presets, buttons), view.element, view.status),
-    h("div", { class: "stack" }, panel("Now", {}, facts), panel("Progress", {}, curves))));
+    h("div", { class: "stack" }, panel("Now", {}, table), panel("Progress", {}, curves))));
   layout();
   run.restart();
   return () => {

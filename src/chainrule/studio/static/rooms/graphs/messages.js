@@ -5,6 +5,7 @@ import { figure } from "../../figure.js";
 import { SCALES } from "../../paint.js";
 import { start } from "../../live.js";
 import { about } from "./about.js";
+import { facts } from "./readout.js";
 import { decode, encode, picture, tools } from "./graph.js";
 
 export const defaults = { graph: "karate club", drawn: "", propagation: "gcn", signal: "impulse", source: 0, hop: 2, hops: 30, seed: 0 };
@@ -21,7 +22,7 @@ export function open(stage, state) {
   let timer = null;
   const view = picture({ label: "The graph; the color of a node is its signal", choose: (node) => state.set({ source: node }), edit: (graph) => edited(graph) });
   const depth = h("div", { class: "depth" });
-  const facts = h("table", { class: "facts" });
+  const table = h("table", { class: "facts" });
   const rate = h("p", { class: "small" });
 
   function settings() {
@@ -60,13 +61,12 @@ export function open(stage, state) {
       },
     });
     const within = found.distance.filter((d) => d !== null && d <= state.get("hop")).length;
-    const rows = [
+    facts(table, [
       ["nodes reached (measured)", found.reached.filter((_, k) => inside(k)).length],
       [`nodes within ${state.get("hop")} edges`, within],
       ["nodes", signal.length],
       ["smallest, largest value", `${number(Math.min(...signal), 3)}, ${number(Math.max(...signal), 3)}`],
-    ];
-    show(facts, rows.map(([name, value]) => h("tr", {}, h("td", {}, name), h("td", { class: "number" }, value))));
+    ]);
     const { predicted, slowest, random, rate: second } = found.smoothing;
     const layers = predicted.map((_, l) => l);
     const seen = (curve) => [layers.filter((l) => l % 2 === 0 && curve[l] !== null), curve.filter((v, l) => l % 2 === 0 && v !== null)];
@@ -108,7 +108,7 @@ export function open(stage, state) {
       panel("Draw your own", {}, tools([view], ready))),
     panel(null, { class: "middle" }, view.element, h("p", { class: "small quiet key" }, "Dark: large signal, scaled to the largest. Thick ring: within reach of the source (red).")),
     h("div", { class: "stack" },
-      panel("Receptive field", {}, facts),
+      panel("Receptive field", {}, table),
       panel("Over-smoothing by depth", {}, depth, rate))));
 
   view.tool("choose");
