@@ -22,6 +22,7 @@ from torch import Tensor
 from torch.autograd.graph import GradientEdge, get_gradient_edge
 from torch.overrides import TorchFunctionMode, resolve_name
 
+from chainrule.arguments import checked
 from chainrule.errors import InputError
 
 Edge = tuple[int, int]
@@ -57,6 +58,7 @@ class Graph:
         check_acyclic([node.name for node in self.nodes], self.edges)
 
 
+@checked
 def trace(compute: Callable[[], Tensor], inputs: Mapping[str, Tensor]) -> Graph:
     """The graph of compute(), with the gradient of the output's sum at every node.
 
