@@ -14,10 +14,11 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "chainrule"
 FILES = sorted(PACKAGE.rglob("*.py"))
 RESTRICTED = "from pickle import Unpickler, UnpicklingError"
-EVERYBODY = {"errors", "registry", "graphs", "children", ""}
+EVERYBODY = {"arguments", "errors", "registry", "graphs", "children", ""}
 LOWER = {"data", "nn", "learning", "autodiff", "plots", "console", "models", "training"}
 LOWER |= {"environments", "pretrained"}
 MAY_IMPORT: dict[str, set[str]] = {
+    "arguments": set(),
     "errors": set(),
     "registry": set(),
     "graphs": set(),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor, nn
 
-from chainrule.learning.metrics import HIGHER_IS_BETTER, format_metric
+from chainrule.learning.metrics import format_metric
 from chainrule.learning.tasks import Task
 from chainrule.training import History as Records
 from chainrule.training import Progress
@@ -36,7 +36,7 @@ class History(Records):
         """Loss and metrics against the epoch."""
         from chainrule.plots.curves import learning_curves
 
-        return learning_curves(self.records, None, self.kept, HIGHER_IS_BETTER, format_metric)
+        return learning_curves(self.records, None, self.kept, self.higher_is_better, format_metric)
 
     def _repr_png_(self) -> bytes:
         content = BytesIO()
@@ -71,7 +71,7 @@ def fit(
             learning_rate=1e-2, optimizer="adamw", patience=3.
     """
     found = _fit(model, data, validation, task=task, watch=watcher(progress), **options)
-    return History(found.records, found.stopped, found.kept)
+    return History(found.records, found.stopped, found.kept, found.metrics)
 
 
 def iterate(
@@ -146,19 +146,14 @@ def train(
         settings: the recipe's flags, such as epochs=3 or members=5.
     """
     from chainrule.runs.configuration import configure
-    from chainrule.runs.folder import discard, next_folder
     from chainrule.runs.run import Run, recipe_entry
 
     entry = recipe_entry(recipe)
     configuration = configure(entry.load().Recipe, settings)
-    folder = next_folder(entry.name) if out is None else Path(out)
-    run = Run.create(entry, configuration, folder, None if data is None else Path(data), device)
-    try:
-        for _ in watcher(progress)(run.train(device, pictures)):
-            pass
-    except Exception:
-        discard(folder)
-        raise
+    folder, source = (None if path is None else Path(path) for path in (out, data))
+    run = Run.create(entry, configuration, folder, source, device)
+    for _ in watcher(progress)(run.train(device, pictures)):
+        pass
     return run
 
 

@@ -6,7 +6,6 @@ The page is written by this test: `CHAINRULE_WRITE_DOCS=1 pytest tests/cli/test_
 import gzip
 import json
 import os
-import re
 import shlex
 from pathlib import Path
 
@@ -33,6 +32,12 @@ CASES = [
     ("a name that does not exist", "show perceptrn"),
     ("a claim that does not exist", "lab novikof"),
     ("a flag that does not exist", "train digits-mlp --epoch 3"),
+    ("a word for a number", "train digits-mlp --epochs many"),
+    ("a flag without its value", "train digits-mlp --epochs --quiet"),
+    ("a flag twice", "train digits-mlp --epochs 3 --epochs 4"),
+    ("a word too many", "resume run again"),
+    ("a kind that does not exist", "list model"),
+    ("flags left out", "train mlp"),
     ("a number out of range", "train digits-mlp --epochs 0"),
     ("a layer without units", "train digits-mlp --hidden 0 --out new"),
     ("a seed too large", "train digits-mlp --seed 99999999999999999999"),
@@ -153,14 +158,10 @@ def new_run(folder: Path) -> Run:
 
 
 def seen(command: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
-    """Exit code and the words on the error stream, without frames and line breaks."""
+    """Exit code and the words on the error stream, without line breaks."""
     capsys.readouterr()
-    try:
-        code = main(shlex.split(command))
-    except SystemExit as left:  # a wrong flag leaves by itself
-        code = int(left.code or 0)
-    text = re.sub(r"[╭╮╰╯│─]|^[|+]|[|+]$|-{4,}", " ", capsys.readouterr().err, flags=re.MULTILINE)
-    return code, " ".join(text.split()).replace(f"{Path.cwd()}/", "")
+    code = main(shlex.split(command))
+    return code, " ".join(capsys.readouterr().err.split()).replace(f"{Path.cwd()}/", "")
 
 
 @pytest.fixture
@@ -181,8 +182,7 @@ def test_the_page_of_bad_inputs_is_what_users_see(
         code, text = seen(command, capsys)
         assert code == 2, f"{command}: exit code {code}: {text}"
         assert "Traceback" not in text
-        sentence = text.split("chainrule: ")[-1].split("Error parsing settings: ")[-1]
-        sentence = sentence.split(" For full helptext")[0]
+        sentence = text.split("chainrule: ")[-1]
         command, sentence = (text.replace("|", "\\|") for text in (command, sentence))
         rows.append(f"| {what} | `{command}` | {sentence} |")
     page = HEAD + "\n".join(rows) + "\n"

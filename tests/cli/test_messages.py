@@ -66,9 +66,7 @@ def test_exit_codes(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Monk
         patch.setattr(program, "dispatch", stopped)
         assert main(["list"]) == 130
     assert "interrupted" in capsys.readouterr().err
-    with pytest.raises(SystemExit) as left:
-        main(["train", "digits-mlp", "--epochs", "many"])
-    assert left.value.code == 2
+    assert main(["train", "digits-mlp", "--epochs", "many"]) == 2
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(PACKAGE).as_posix())

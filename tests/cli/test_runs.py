@@ -50,7 +50,8 @@ def test_runs_are_listed_and_broken_folders_named(capsys: pytest.CaptureFixture[
     assert found["runs/stopped"]["metric"] == "validation error"
     told = " ".join(shown.err.split())
     assert told.count("skipped: ") == 2
-    assert "runs/torn/config.json" in told and "runs/odd is damaged" in told
+    assert "runs/torn/config.json is damaged, it holds no valid JSON" in told
+    assert 'runs/odd/config.json is damaged: "settings" is missing' in told
 
 
 def test_the_table_fits_80_columns(capsys: pytest.CaptureFixture[str]) -> None:

@@ -66,7 +66,7 @@ def test_rows_of_words_have_a_tag_each(few_texts: Path) -> None:
     ("content", "match"),
     [
         (b"1\tI\tI\n", "expected 10 columns"),
-        (CONLLU.replace("INTJ", "UH").encode(), "universal tags, got UH"),
+        (CONLLU.replace("INTJ", "UH").encode(), "universal tags, got 'UH'"),
         (b"\xff\xfe", "damaged"),
         (b"# nothing\n", "universal tags, got none"),
     ],

@@ -78,9 +78,9 @@ def test_a_cnn_takes_any_sizes(filters: Sequence[int | list[int]], height: int, 
         ({"norm": "layer"}, "norm must be 'batch' or None, got 'layer'"),
         ({"kernel_size": 4}, "kernel_size must be odd, got 4"),
         ({"filters": (3, ())}, "filters must give every stage convolutions"),
-        ({"filters": (0,)}, "filters must give every stage convolutions"),
+        ({"filters": (0,)}, "`filters` must be"),
         ({"filters": (2, 2, 2, 2)}, "images of 8×8 are too small for 4 stages"),
-        ({"dropout": 1.0}, "probability below 1"),
+        ({"dropout": 1.0}, "from 0 to below 1"),
         ({"dropout": (0.1, 0.1)}, "each of the 1 stages and 0 hidden layers"),
         ({"activation": "sine"}, "no activation 'sine'"),
     ],
@@ -229,7 +229,7 @@ def test_transitions_compress_and_halve() -> None:
     (transition, _), (first, _) = parts(model.stages[1]), parts(model.stages[0])
     assert transition(torch.randn(2, 16, 6, 7)).shape == (2, 8, 3, 3)
     assert first.narrow.conv.out_channels == 16
-    with pytest.raises(InputError, match=r"compression in \(0, 1\]"):
+    with pytest.raises(InputError, match="compression must be above 0 and at most 1"):
         DenseNet(4, (1,), 3, compression=0.0)
 
 
@@ -287,7 +287,7 @@ def test_a_unet_refuses_images_that_vanish() -> None:
         InputError, match="images of 7×9 are too small to be halved 3 times; use at"
     ):
         UNet(1, 2, base_channels=2, depth=3)(torch.zeros(1, 1, 7, 9))
-    with pytest.raises(InputError, match="channels, classes and base_channels must be at least 1"):
+    with pytest.raises(InputError, match="`classes` must be a whole number of at least 1"):
         UNet(1, 0)
 
 

@@ -98,8 +98,8 @@ def test_two_relus_compute_xor() -> None:
         ({"norm": "group"}, "None, got 'group'"),
         ({"activation": "sine"}, "no activation 'sine'"),
         ({"initialization": "luck"}, "no initialization 'luck'"),
-        ({"dropout": 1.0}, "probability below 1"),
-        ({"hidden": [0]}, "at least one unit, got 4-0-2"),
+        ({"dropout": 1.0}, "from 0 to below 1"),
+        ({"hidden": [0]}, r"`hidden` must be .*, got \[0\]"),
         ({"dropout": [0.1, 0.1]}, "each of the 1 hidden"),
     ],
 )

@@ -383,11 +383,11 @@ def test_features_are_kept_sparse_where_that_is_cheaper():
 
 
 def test_what_no_network_can_be_is_refused():
-    with pytest.raises(InputError, match="at least one unit"):
+    with pytest.raises(InputError, match="`hidden` must be"):
         GCN(3, [0], 2)
     with pytest.raises(InputError, match="heads"):
         GAT(3, [4], 2, num_heads=(2,))
-    with pytest.raises(InputError, match="terms of at least 1"):
+    with pytest.raises(InputError, match="`terms` must be"):
         ChebNet(3, [4], 2, terms=0)
     with pytest.raises(InputError, match="no aggregation"):
         MPNN(3, [4], 2, "median")

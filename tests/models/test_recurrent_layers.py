@@ -178,8 +178,14 @@ def test_linear_recurrences_become_deep_in_residual_blocks():
     "call, words",
     [
         (lambda: recurrent_layer("lsmt", 3, 4), "lstm"),
-        (lambda: recurrent_layer("lstm", 0, 4), "input_size and hidden_size must be at least 1"),
-        (lambda: recurrent_network("gru", 3, 4, 0), "num_layers must be at least 1"),
+        (
+            lambda: recurrent_layer("lstm", 0, 4),
+            "`input_size` must be a whole number of at least 1",
+        ),
+        (
+            lambda: recurrent_network("gru", 3, 4, 0),
+            "`num_layers` must be a whole number of at least 1",
+        ),
         (lambda: Stacked([]), "at least one"),
         (
             lambda: Stacked([recurrent_layer("gru", 3, 4), recurrent_layer("gru", 3, 4)]),

@@ -155,5 +155,5 @@ def test_the_spaces_of_an_environment() -> None:
 
 
 def test_a_memory_without_places_is_refused() -> None:
-    with pytest.raises(InputError, match="replay buffer"):
+    with pytest.raises(InputError, match="`capacity` must be a whole number of at least 1, got 0"):
         ReplayBuffer(1, 0, 4)

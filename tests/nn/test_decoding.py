@@ -7,7 +7,15 @@ import torch
 from torch import Tensor
 
 from chainrule.errors import InputError
-from chainrule.nn.decoding import DecodingConfig, beam_search, greedy, nucleus, sample, sample_token
+from chainrule.nn.decoding import (
+    DecodingConfig,
+    beam_search,
+    greedy,
+    nucleus,
+    sample,
+    sample_token,
+    token_probabilities,
+)
 
 VOCAB_SIZE, BEGIN, END, MAX_LENGTH = 4, 2, 3, 4
 CONFIG = DecodingConfig(BEGIN, END, MAX_LENGTH)
@@ -181,3 +189,14 @@ def test_bad_arguments_are_rejected() -> None:
     for top_p in (0.0, 1.1, float("nan")):
         with pytest.raises(InputError, match="top_p above 0 and at most 1"):
             sample_token(torch.zeros(1, 3), top_p=top_p)
+
+
+@pytest.mark.parametrize("top_k", [0, 2])
+@pytest.mark.parametrize("top_p", [0.7, 1.0])
+def test_the_probabilities_shown_are_those_of_the_samples(top_k: int, top_p: float) -> None:
+    logits = torch.tensor([[2.0, 1.0, 0.5, -1.0]])
+    p = token_probabilities(logits, 0.8, top_k, top_p)[0]
+    generator = torch.Generator().manual_seed(0)
+    drawn = sample_token(logits.expand(20_000, -1), 0.8, top_k, generator, top_p)
+    torch.testing.assert_close(drawn.bincount(minlength=4) / 20_000, p, atol=0.02, rtol=0)
+    assert token_probabilities(logits, 0.0)[0].tolist() == [1, 0, 0, 0]

@@ -1,5 +1,6 @@
 """Saving, the look, and the checks that every figure shares."""
 
+import errno
 import subprocess
 import sys
 from pathlib import Path
@@ -62,10 +63,10 @@ def test_a_save_that_fails_leaves_the_old_file_and_nothing_else(
     before = path.read_bytes()
 
     def fail(self: Path, target: Path) -> None:
-        raise OSError("disk full")
+        raise OSError(errno.ENOSPC, "disk full")
 
     monkeypatch.setattr(Path, "replace", fail)
-    with pytest.raises(OSError, match="disk full"):
+    with pytest.raises(InputError, match=r"a\.png: disk full; choose another folder"):
         save(FIGURES["true"](), path)
     assert path.read_bytes() == before
     assert list(path.parent.iterdir()) == [path]

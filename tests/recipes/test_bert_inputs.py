@@ -17,7 +17,7 @@ from chainrule.models.attention.bert_pretraining import BertPretraining
 from chainrule.models.attention.bert_question_answering import BertQuestionAnswering
 from chainrule.recipes.attention import ewt_bert
 from chainrule.recipes.families.bert import TrimmedPadding, segments, trimmed
-from chainrule.recipes.families.masked_lm import MaskedLM, all_tasks, fill, masked_lm_task
+from chainrule.recipes.families.masked_lm import MaskedLM, all_tasks, masked_lm_task
 from chainrule.recipes.families.span_qa import (
     Paired,
     always,
@@ -29,6 +29,7 @@ from chainrule.recipes.families.span_qa import (
     whole_words,
     windows,
 )
+from chainrule.runs.blanks import fill
 from chainrule.training import evaluate
 
 pytest.importorskip("tokenizers")

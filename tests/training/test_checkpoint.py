@@ -1,20 +1,28 @@
 """Checkpoints: whole or absent, and refused when damaged."""
 
+import errno
+import json
+import os
+import shutil
 from pathlib import Path
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from safetensors.torch import save_file
 from torch import nn
 
 from chainrule.errors import InputError
 from chainrule.learning.optimizers import optimizer
 from chainrule.training import checkpoint
-from chainrule.training.state import State
+from chainrule.training.files import WriteError
+from chainrule.training.state import LAST, State
 
 
 def test_tensors_and_state_come_back(tmp_path: Path) -> None:
-    path = tmp_path / "new" / "a.safetensors"
-    tensors = {"x": torch.randn(3, 2), "n": torch.tensor(4)}
+    path = tmp_path / "a.safetensors"
+    tensors = {"x": torch.randn(3, 2), "n": torch.tensor(4), "none": torch.zeros(0, 3)}
     checkpoint.save(path, tensors, {"epoch": 3, "loss": 0.1})
     found, state = checkpoint.load(path)
     assert state == {"epoch": 3, "loss": 0.1}
@@ -37,10 +45,10 @@ def test_a_failed_write_leaves_the_old_file_and_no_litter(
     old = path.read_bytes()
 
     def full_disk(_: int) -> None:
-        raise OSError("no space left on device")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr("os.fsync", full_disk)
-    with pytest.raises(OSError, match="no space"):
+    with pytest.raises(WriteError, match=r"cannot write .*a\.safetensors: no space left on device"):
         checkpoint.save(path, {"x": torch.ones(2)})
     assert path.read_bytes() == old
     assert list(tmp_path.iterdir()) == [path]
@@ -55,10 +63,125 @@ def test_a_truncated_file_is_refused_by_name(tmp_path: Path, cut: int) -> None:
         checkpoint.load(path)
 
 
-def test_a_checkpoint_of_another_model_is_refused(tmp_path: Path) -> None:
-    def state(model: nn.Module) -> State:
-        return State(model, optimizer("adam", model.parameters(), 0.1))
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("checkpoint") / "a.safetensors"
+    checkpoint.save(path, {"x": torch.arange(6.0), "y": torch.ones(2, 2)}, {"epoch": 1})
+    return path
 
-    state(nn.Linear(3, 2)).save(tmp_path)
+
+@given(place=st.integers(0, 10**6), bit=st.integers(0, 7))
+def test_no_flipped_bit_changes_a_weight_without_a_word(
+    written: Path, place: int, bit: int
+) -> None:
+    tensors, _ = checkpoint.load(written)
+    content = bytearray(written.read_bytes())
+    content[place % len(content)] ^= 1 << bit
+    flipped = written.with_name("flipped.safetensors")
+    flipped.write_bytes(content)
+    try:
+        found, _ = checkpoint.load(flipped)
+    except InputError as error:
+        assert str(flipped) in str(error)
+    else:  # a blank that pads the header, or the name of the checksum itself
+        assert found.keys() == tensors.keys()
+        assert all(torch.equal(found[name], tensors[name]) for name in tensors)
+
+
+def test_files_without_a_checksum_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "old.safetensors"
+    save_file({"x": torch.ones(2)}, path, {"state": json.dumps({"epoch": 2})})
+    assert checkpoint.load(path)[1] == {"epoch": 2}
+    save_file({"x": torch.ones(2)}, path)
+    tensors, state = checkpoint.load(path)
+    assert state == {} and torch.equal(tensors["x"], torch.ones(2))
+
+
+@pytest.mark.parametrize("state", ["[1]", "{", "[" * 100_000, '{"epoch": ' + "9" * 5000 + "}"])
+def test_a_header_that_holds_no_state_is_refused(state: str, tmp_path: Path) -> None:
+    path = tmp_path / "odd.safetensors"
+    save_file({"x": torch.ones(2)}, path, {"state": state})
+    with pytest.raises(InputError, match=r"odd\.safetensors is"):
+        checkpoint.load(path)
+
+
+def test_a_file_that_may_not_be_read_is_not_called_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def denied(_: Path) -> bytes:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    monkeypatch.setattr(Path, "read_bytes", denied)
+    with pytest.raises(InputError, match=r"^cannot read .*a\.safetensors: permission denied$"):
+        checkpoint.load(tmp_path / "a.safetensors")
+
+
+def test_files_are_flushed_before_they_are_renamed_and_their_folder_after(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[str] = []
+    rename = Path.replace
+
+    def fsync(handle: int) -> None:
+        done.append("folder" if os.path.samestat(os.fstat(handle), tmp_path.stat()) else "file")
+
+    def renamed(path: Path, target: Path) -> Path:
+        done.append("rename")
+        return rename(path, target)
+
+    monkeypatch.setattr("os.fsync", fsync)
+    monkeypatch.setattr(Path, "replace", renamed)
+    checkpoint.save(tmp_path / "a.safetensors", {"x": torch.zeros(2)})
+    assert done == ["file", "rename", "folder"]
+
+
+def state_of(model: nn.Module) -> State:
+    return State(model, optimizer("adam", model.parameters(), 0.1))
+
+
+def test_a_checkpoint_of_another_model_is_refused(tmp_path: Path) -> None:
+    state_of(nn.Linear(3, 2)).save(tmp_path)
     with pytest.raises(InputError, match="belongs to another model"):
-        state(nn.Linear(4, 2)).restore(tmp_path)
+        state_of(nn.Linear(4, 2)).restore(tmp_path)
+
+
+def test_a_folder_that_was_taken_away_does_not_come_back(tmp_path: Path) -> None:
+    state = state_of(nn.Linear(3, 2))
+    state.save(tmp_path / "new" / "checkpoints")
+    shutil.rmtree(tmp_path / "new")
+    with pytest.raises(WriteError, match=r"cannot write .*last\.safetensors: no such file"):
+        state.save(tmp_path / "new" / "checkpoints")
+    assert not (tmp_path / "new").exists()
+
+
+def test_infinite_masks_are_kept_and_infinite_weights_refused_by_name(tmp_path: Path) -> None:
+    model = nn.Linear(3, 2)
+    model.register_buffer("mask", torch.tensor([0.0, -torch.inf]))
+    state_of(model).save(tmp_path)
+    state_of(model).restore(tmp_path)
+    tensors, numbers = checkpoint.load(tmp_path / LAST)
+    tensors["model.weight"][0, 0] = torch.inf
+    checkpoint.save(tmp_path / LAST, tensors, numbers)
+    with pytest.raises(InputError, match=r"last\.safetensors .* its weights weight are not finite"):
+        state_of(model).restore(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"epoch": -1}, '"epoch", got -1'),
+        ({"epoch": True}, 'expected a whole number as "epoch", got true'),
+        ({"history": [{"epoch": "one"}]}, 'expected a number as "history.0.epoch", got one'),
+        ({"stopping": {"patience": 0, "best": 1.0}}, '"stopping.best_epoch" is missing'),
+        ({"origin": []}, 'expected an object as "origin"'),
+    ],
+)
+def test_a_header_of_another_form_is_refused_by_its_key(
+    change: dict[str, object], told: str, tmp_path: Path
+) -> None:
+    state_of(nn.Linear(3, 2)).save(tmp_path)
+    tensors, numbers = checkpoint.load(tmp_path / LAST)
+    checkpoint.save(tmp_path / LAST, tensors, numbers | change)
+    with pytest.raises(InputError, match=r"last\.safetensors is damaged") as caught:
+        state_of(nn.Linear(3, 2)).restore(tmp_path)
+    assert told in str(caught.value)

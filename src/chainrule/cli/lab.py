@@ -97,12 +97,13 @@ def compare(entry: Entry, stated: dict[str, Any], violated: dict[str, Any], opti
 def write_page(claims: list[Entry], verdicts: dict[str, dict[str, Any]], folder: Path) -> None:
     """Everything on one page that needs no other file."""
     from chainrule.console.lab_page import Shown, lab_page
+    from chainrule.plots.style import write_whole
 
     shown = [
         Shown(c.name, c.chapter_title, c.docstring, verdicts[c.name], folder / f"{c.name}.svg")
         for c in claims
     ]
-    (folder / "index.html").write_text(lab_page(shown), "utf-8")
+    write_whole(folder / "index.html", lab_page(shown).encode())
 
 
 def report(verdicts: dict[str, dict[str, Any]], options: Options) -> int:

@@ -9,6 +9,7 @@ import sys
 from importlib import import_module
 
 import chainrule
+from chainrule.console.streams import lost_output, secure
 from chainrule.errors import InputError
 from chainrule.registry import unknown
 
@@ -35,17 +36,22 @@ def main(arguments: list[str] | None = None) -> int:
     if arguments is None:
         arguments = sys.argv[1:]
         gc.disable()  # until the flags are parsed: imports make many objects and little garbage
+        os.environ["MPLBACKEND"] = "agg"  # we draw into files; the user's choice may not exist
+        secure()
     try:
-        return dispatch(arguments)
+        code = dispatch(arguments)
+        if lost := lost_output():
+            raise InputError(f"the output could not be written: {lost.strerror}")
+        return code
     except InputError as error:
         print(f"chainrule: {in_flags(str(error))}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("chainrule: interrupted", file=sys.stderr)
         return 130
-    except BrokenPipeError:  # the reader, such as `head`, has left
-        sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115
-        return 0
+    except OSError as error:
+        print(f"chainrule: {in_words(error)}", file=sys.stderr)
+        return 2
     except Exception as error:
         if os.environ.get("CHAINRULE_DEBUG"):
             raise
@@ -76,6 +82,12 @@ def in_flags(message: str) -> str:
     from chainrule.cli.options import as_flags
 
     return as_flags(message)
+
+
+def in_words(error: OSError) -> str:
+    """What the system refused."""
+    place = f"cannot use {error.filename}: " if error.filename else ""
+    return f"{place}{error.strerror or error}"
 
 
 def usage() -> str:

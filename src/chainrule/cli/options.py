@@ -3,14 +3,16 @@
 import gc
 import re
 from collections.abc import Callable, Collection, Sequence
+from contextlib import redirect_stderr
 from dataclasses import MISSING, dataclass, fields, is_dataclass, make_dataclass
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import tyro
 
+from chainrule.cli.words import SPELLED, as_words, check, slots
 from chainrule.errors import InputError
-from chainrule.registry import nearest
 
 if TYPE_CHECKING:
     from chainrule.runs.configuration import Configuration, Flag
@@ -18,11 +20,11 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 CONFIG: tuple[Any, ...] = (tyro.conf.OmitArgPrefixes, tyro.conf.FlagCreatePairsOff)
-SPELLED = {"from_run": "from"}  # flags whose name Python does not allow
 MUST_BE = " must be "
 NAMES = re.compile(
     rf"`(?P<quoted>[^`]+)`|(?<![\w/.-])(?P<name>[a-z]\w*)(?![\w=/.-])(?P<subject>(?={MUST_BE}))?"
 )
+WORDS = re.compile(r"[^\s│╭╮╰╯─]+")  # of a message in a frame
 PARSED: set[str] = set()  # names of the flags of the command that runs
 
 
@@ -49,28 +51,25 @@ class Place(Output):
 
 
 def parse(form: Callable[..., T], arguments: list[str], command: str, description: str) -> T:
-    """Fill in the form from the flags; a wrong flag ends with a message and exit code 2."""
+    """Fill in the form from the flags; words that do not fit are refused in one sentence."""
     PARSED.clear()
     note(form)
-    check_flags(arguments, command)
-    filled = tyro.cli(
-        form, args=arguments, prog=f"chainrule {command}", description=description, config=CONFIG
-    )
+    check(arguments, list(slots(form)), command)
+    prog, box = f"chainrule {command}", StringIO()
+    try:
+        with redirect_stderr(box):
+            filled = tyro.cli(
+                form, args=arguments, prog=prog, description=description, config=CONFIG
+            )
+    except SystemExit as left:
+        if not left.code:  # --help
+            raise
+        said = " ".join(WORDS.findall(box.getvalue()))
+        raise InputError(f"{prog} cannot use these words: {said}") from None
     if not gc.isenabled():  # what is imported by now stays; no later collection looks at it
         gc.freeze()
         gc.enable()
     return filled
-
-
-def check_flags(arguments: list[str], command: str) -> None:
-    """Refuse a flag that does not exist in one sentence."""
-    known = [as_words(name) for name in sorted(PARSED)]
-    given = [word.partition("=")[0] for word in arguments if word.startswith("--") and word != "--"]
-    for flag in given:
-        if flag.replace("_", "-") not in (*known, "--help"):
-            near = nearest(flag, known)
-            hint = f"did you mean {' or '.join(near)}?" if near else "--help lists them"
-            raise InputError(f"chainrule {command} has no flag {flag}; {hint}")
 
 
 def note(form: Any) -> None:
@@ -123,11 +122,6 @@ def as_field(flag: "Flag", names: Collection[str]) -> tuple[str, Any, Any]:
     spelled = tyro.conf.arg(help=as_flags(flag.help, names), name=SPELLED.get(flag.name))
     default = {} if flag.default is MISSING else {"default": flag.default}
     return flag.name, Annotated[plain, spelled], field(**default)
-
-
-def as_words(name: str) -> str:
-    """The flag of a setting: --batch-size."""
-    return f"--{SPELLED.get(name, name).replace('_', '-')}"
 
 
 def as_flags(message: str, names: Collection[str] = PARSED) -> str:

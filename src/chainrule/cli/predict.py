@@ -39,8 +39,6 @@ class Predict:
 
 def run(arguments: list[str]) -> int:
     options = parse(Predict, arguments, "predict", "Apply a finished run to your own files.")
-    if not options.inputs:
-        raise InputError("expected files to predict from: chainrule predict RUN FILE …")
     finished = Run.load(options.run)
     if text_encoder(finished) is None:
         found, read, refused = answered(finished, tuple(map(Path, options.inputs)))
@@ -103,12 +101,7 @@ def painted(
     beside = [path.with_name(f"{path.name}-overlay.png") for path in read]
     places = [options.out] if options.out and is_picture(options.out) else beside
     for drawn, place in zip(overlays(run, read), places, strict=True):
-        try:
-            save(drawn, place)
-        except OSError as error:
-            raise InputError(
-                f"cannot write {place}: {error.strerror}; choose another `out`"
-            ) from None
+        save(drawn, place)
     return [answer | {"overlay": str(place)} for answer, place in zip(found, places, strict=True)]
 
 

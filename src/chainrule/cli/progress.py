@@ -14,10 +14,10 @@ from chainrule.runs.folder import epochs_behind
 from chainrule.runs.run import Run
 
 
-def follow(run: Run, place: Place) -> None:
+def follow(run: Run, place: Place, force: bool = False) -> None:
     """Train to the end and print the result; Ctrl-C saves first and says how to continue."""
     silent = place.quiet or place.json
-    steps = run.train(place.device, not place.no_pictures)
+    steps = run.train(place.device, not place.no_pictures, force)
     announced = False
     with gentle_interrupt() as interrupted:
         for step in watch(steps, silent, format_metric):

@@ -19,6 +19,8 @@ class Resume(Place):
 
     run: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
     """The run folder."""
+    force: bool = False
+    """Take the run over from another process that trains it; that one stops."""
 
 
 def run(arguments: list[str]) -> int:
@@ -30,7 +32,7 @@ def run(arguments: list[str]) -> int:
         epochs = epochs_behind(options.run)
         place = "no checkpoint yet: from the start" if epochs is None else f"after epoch {epochs}"
         say(f"{found.name} in {options.run}: continuing, {place}", silent)
-        follow(found, options)
+        follow(found, options, options.force)
         return 0
     say("this run is already finished", silent)
     if options.json:

@@ -29,7 +29,6 @@ def run(arguments: list[str]) -> int:
     entry = named_or_file("recipes", arguments[0])
     from chainrule.cli.progress import follow
     from chainrule.runs import record as recording
-    from chainrule.runs.folder import discard, next_folder
     from chainrule.runs.run import Run
 
     kind = entry.load().Recipe
@@ -37,15 +36,10 @@ def run(arguments: list[str]) -> int:
     configuration, place = parse_recipe(kind, Train, arguments[1:], command, entry.title)
     if place.record:
         recording.check_folder()
-    folder = place.out or next_folder(entry.name)
     silent = place.quiet or place.json
-    started = Run.create(entry, configuration, folder, place.data, place.device)
-    say(f"{entry.title}  →  {folder}", silent)
-    try:
-        follow(started, place)
-    except Exception:
-        discard(folder)
-        raise
+    started = Run.create(entry, configuration, place.out, place.data, place.device)
+    say(f"{entry.title}  →  {started.folder}", silent)
+    follow(started, place)
     if place.record:
         words = shlex.join(["chainrule", "train", *repeatable(arguments)])
         say(f"recorded in {recording.record(started.result, words)}", silent)

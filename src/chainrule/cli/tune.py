@@ -111,13 +111,13 @@ def begin(arguments: list[str]) -> int:
     configuration, tune = parse_recipe(kind, Tune, arguments[1:], command, title, without)
     names = ("space", "folds", "metric", "sampler", "pruner", "halving", "points")
     chosen = {name: getattr(tune, name) for name in names}
-    values = configuration.values()
-    settings = {name: value for name, value in values.items() if name not in without}
+    settings = {k: v for k, v in configuration.values().items() if k not in without}
     plan = Plan(recipe=entry.reference, settings=settings, **chosen)
     beside = Path(tune.study).parent if tune.study and "://" not in tune.study else None
     searched = beside if beside and (beside / results.PLAN).exists() else None
-    folder = tune.out or searched or next_folder(f"tune-{entry.name}")
-    fresh = not folder.exists()
+    given = tune.out or searched
+    fresh = given is None or not given.exists()
+    folder = given or next_folder(f"tune-{entry.name}")
     place = results.begin(plan, folder, tune.study, tune.trials, tune.data)
     tuning = None
     try:

@@ -8,14 +8,24 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 REDRAWS = 5  # a second, at most
 LINE_EVERY = 1.0  # seconds between two plain lines, where there is no terminal
-
+NEEDED = 80  # columns of a table
 Format = Callable[[str, float | None], str]
-out = Console(highlight=False, markup=False)
+
+
+class Page(Console):
+    """As wide as the tables need: a narrower terminal wraps their lines, and nothing is cut off."""
+
+    @property
+    def options(self) -> ConsoleOptions:
+        return super().options.update(width=max(self.width, NEEDED))
+
+
+out = Page(highlight=False, markup=False)
 err = Console(stderr=True, highlight=False, markup=False)
 
 
@@ -56,7 +66,7 @@ def watch(steps: Iterator[S], quiet: bool = False, show: Format = plain) -> Iter
     """
     if quiet:
         return steps
-    return _bar(steps, show) if err.is_terminal else _lines(steps, show)
+    return _bar(steps, show) if err.is_interactive else _lines(steps, show)
 
 
 def _bar(steps: Iterator[S], show: Format) -> Iterator[S]:
@@ -93,7 +103,7 @@ def _lines(steps: Iterator[S], show: Format) -> Iterator[S]:
 
 def counted(steps: Iterator[T], total: int, doing: str, quiet: bool = False) -> Iterator[T]:
     """Pass the steps on while counting them: a bar on a terminal, occasional lines elsewhere."""
-    if not quiet and err.is_terminal:
+    if not quiet and err.is_interactive:
         columns = (
             TextColumn("{task.description}"),
             BarColumn(bar_width=None),
@@ -129,7 +139,7 @@ def number(value: float | None) -> str:
 def say(text: str, quiet: bool = False) -> None:
     """Print a line on the error stream, apart from output that a program may read."""
     if not quiet:
-        err.print(text)
+        err.print(text, soft_wrap=True)
 
 
 def flowing(text: str, width: int) -> str:
@@ -152,10 +162,10 @@ def print_code(code: str, path: str) -> None:
     out.print(Syntax(code, "python", theme="ansi_dark", background_color="default"))
 
 
-def to_json(value: object, indent: int | None = 2) -> str:
+def to_json(value: object, indent: int | None = 2, ascii_only: bool = False) -> str:
     """Valid JSON: numbers that are not finite become null."""
     return json.dumps(
-        finite(value), indent=indent, ensure_ascii=False, allow_nan=False, default=str
+        finite(value), indent=indent, ensure_ascii=ascii_only, allow_nan=False, default=str
     )
 
 
@@ -172,4 +182,4 @@ def finite(value: Any) -> Any:
 
 def print_json(value: object) -> None:
     """One JSON object on standard output."""
-    print(to_json(value))
+    print(to_json(value, ascii_only=not out.encoding.startswith("utf")))

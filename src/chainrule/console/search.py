@@ -35,7 +35,7 @@ def watch_search(steps: Iterator[S], metric: str, show: Format, quiet: bool = Fa
     """Pass the steps on while showing them: a bar on a terminal, plain lines elsewhere."""
     if quiet:
         return steps
-    return _bar(steps, metric, show) if err.is_terminal else _lines(steps, metric, show)
+    return _bar(steps, metric, show) if err.is_interactive else _lines(steps, metric, show)
 
 
 def _bar(steps: Iterator[S], metric: str, show: Format) -> Iterator[S]:

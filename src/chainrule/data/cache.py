@@ -2,26 +2,42 @@
 
 import hashlib
 import os
-import sys
 import tempfile
 from collections.abc import Callable
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
 import pooch
 
+from chainrule.data.download import download
+from chainrule.data.files import damaged as damaged
+from chainrule.data.files import exists, unreadable
 from chainrule.errors import InputError
+
+DIGEST = 32  # bytes of the checksum at the end of a decoded copy
+MAX_HEADER = 10_000  # bytes of it that hold shape and type
 
 
 def user_cache() -> Path:
     """The platform's cache folder for this library."""
-    return Path(pooch.os_cache("chainrule"))
+    try:
+        return Path(pooch.os_cache("chainrule")).expanduser()
+    except RuntimeError as error:
+        raise _homeless() from error
 
 
 def folder(explicit: Path | None = None) -> Path:
     """The data folder: the given one, else $CHAINRULE_DATA, else the user's cache."""
     chosen = explicit or os.environ.get("CHAINRULE_DATA") or user_cache()
-    return Path(chosen).expanduser()
+    try:
+        return Path(chosen).expanduser()
+    except RuntimeError as error:
+        raise _homeless() from error
+
+
+def _homeless() -> InputError:
+    return InputError("there is no home folder for data; set CHAINRULE_DATA to a writable folder")
 
 
 def fetch(name: str, url: str, checksum: str | None = None, into: Path | None = None) -> Path:
@@ -29,60 +45,53 @@ def fetch(name: str, url: str, checksum: str | None = None, into: Path | None = 
 
     name: the path of the file within the data folder.
     url: where it is published.
-    checksum: "md5:…" or "sha256:…" of the download; None if the publisher gives none. A file that
+    checksum: of the download, see `download`; None if the publisher gives none. A file that
         exists already is not compared with it; its reader checks its structure.
     into: the data folder; None for the default.
     """
     path = folder(into) / name
-    if path.is_file():
-        return path
-    from requests import RequestException  # kept here: only a download needs it
-
-    pooch.get_logger().setLevel("WARNING")
-    files = pooch.create(
-        path.parent,
-        base_url="",
-        registry={path.name: checksum},
-        urls={path.name: url},
-        retry_if_failed=3,
-    )
-    try:
-        files.fetch(path.name, progressbar=sys.stderr.isatty())
-    except RequestException as error:
-        raise InputError(
-            f"{name} could not be fetched from {url} ({type(error).__name__}); "
-            f"check the network, or download it yourself and put it at {path}"
-        ) from error
-    except ValueError as error:
-        raise InputError(
-            f"the download of {name} was refused because it is not the published file "
-            f"(its checksum is not {checksum}); try again later, or put the right file at {path}"
-        ) from error
-    except OSError as error:
-        raise InputError(
-            f"cannot write {path} ({error.strerror or type(error).__name__}); "
-            "set CHAINRULE_DATA to a writable folder, or free some space"
-        ) from error
+    if not exists(path):
+        download(name, url, path, checksum)
     return path
 
 
-def damaged(path: Path, why: str) -> InputError:
-    """The error for a file with a wrong structure."""
-    return InputError(f"{path} is damaged ({why}); delete it to download it again")
-
-
 def decoded(path: Path, decode: Callable[[Path], np.ndarray]) -> np.ndarray:
-    """`decode(path)`, cached as .npy in the user's cache folder until the file changes."""
-    status = path.stat()
+    """`decode(path)`, cached as .npy in the user's cache folder until the file changes.
+
+    The checksum of a copy stands at its end; a copy that does not match is decoded anew.
+    """
+    try:
+        status = path.stat()
+    except OSError as error:
+        raise unreadable(path, error) from error
     reader = f"{decode.__module__}.{decode.__qualname__}"
     key = f"{path.resolve()}|{status.st_size}|{status.st_mtime_ns}|{reader}"
-    copy = user_cache() / "decoded" / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.npy"
+    name = f"{hashlib.sha256(key.encode('utf-8', 'surrogateescape')).hexdigest()[:32]}.npy"
     try:
-        return np.load(copy, allow_pickle=False)
-    except (OSError, ValueError, EOFError):
+        copy = user_cache() / "decoded" / name
+    except InputError:  # no home folder: nothing is cached
+        return decode(path)
+    array = _load(copy)
+    if array is None:
         array = decode(path)
         _save(copy, array)
-        return array
+    return array
+
+
+def _load(copy: Path) -> np.ndarray | None:
+    """The array of a copy; None if there is none, or if it is not what was written."""
+    try:
+        content = np.fromfile(copy, np.uint8)
+    except OSError:
+        return None
+    end = max(0, len(content) - DIGEST)
+    if hashlib.sha256(content[:end].data).digest() != content[end:].tobytes():
+        return None
+    header = BytesIO(content[:MAX_HEADER].tobytes())
+    np.lib.format.read_magic(header)
+    shape, fortran_order, dtype = np.lib.format.read_array_header_1_0(header)
+    values = content[header.tell() : end].view(dtype)
+    return values.reshape(shape, order="F" if fortran_order else "C")
 
 
 def _save(path: Path, array: np.ndarray) -> None:
@@ -92,6 +101,9 @@ def _save(path: Path, array: np.ndarray) -> None:
         with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".tmp", delete=False) as temporary:
             try:
                 np.save(temporary, array, allow_pickle=False)
+                temporary.seek(0)
+                digest = hashlib.file_digest(temporary, "sha256").digest()
+                temporary.write(digest)
                 temporary.close()
                 Path(temporary.name).replace(path)
             finally:

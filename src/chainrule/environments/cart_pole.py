@@ -17,6 +17,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from chainrule.arguments import Count, checked
 from chainrule.environments.environment import Transition
 
 GRAVITY, FORCE, TAU = 9.8, 10.0, 0.02
@@ -26,6 +27,7 @@ NAMES = ("x", "v", "θ", "ω")
 ACTIONS = ("left", "right")
 
 
+@checked
 class CartPoles:
     """Cart-poles that step in parallel, the environment CartPole-v1.
 
@@ -47,7 +49,7 @@ class CartPoles:
     tensor([1., 1.])
     """
 
-    def __init__(self, num_envs: int, generator: torch.Generator):
+    def __init__(self, num_envs: Count, generator: torch.Generator):
         self.carts = initial_carts(num_envs, generator)
         self.time = torch.zeros(num_envs, dtype=torch.int64)
 

@@ -15,6 +15,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from chainrule.arguments import Share, checked
 from chainrule.errors import InputError
 from chainrule.models.reinforcement.mdp import MDP
 
@@ -32,6 +33,7 @@ MAP = (
 )
 
 
+@checked
 class GridWorld(MDP):
     """A decision process whose states are the cells of a map that are not walls.
 
@@ -55,7 +57,7 @@ class GridWorld(MDP):
     def __init__(
         self,
         rows: Sequence[str] = MAP,
-        slip: float = 0.2,
+        slip: Share = 0.2,
         discount: float = 0.95,
         step_reward: float = -0.04,
     ):

@@ -16,12 +16,14 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from chainrule.arguments import Count, checked
 from chainrule.environments.environment import Transition
 from chainrule.errors import InputError
 
 MAX_SEED = 2**31
 
 
+@checked
 class GymEnvironments:
     """Copies of one gymnasium environment, stepped one after another.
 
@@ -39,7 +41,7 @@ class GymEnvironments:
     torch.Size([2, 4])
     """
 
-    def __init__(self, name: str, num_envs: int, generator: torch.Generator):
+    def __init__(self, name: str, num_envs: Count, generator: torch.Generator):
         self.envs = [make(name) for _ in range(num_envs)]
         self.first_action = int(self.envs[0].action_space.start)
         self.seeds = self.draw_seeds(generator)

@@ -13,10 +13,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from chainrule.arguments import Count, checked
 from chainrule.errors import InputError
 from chainrule.models.reinforcement.mdp import MDP
 
 
+@checked
 class Inventory(MDP):
     """A decision process whose state is the stock and whose action is the order.
 
@@ -40,7 +42,7 @@ class Inventory(MDP):
 
     def __init__(
         self,
-        capacity: int = 20,
+        capacity: Count = 20,
         mean_demand: float = 5.0,
         price: float = 4.0,
         unit_cost: float = 2.0,

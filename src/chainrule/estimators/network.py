@@ -21,6 +21,7 @@ from chainrule.learning.losses import Loss
 from chainrule.learning.tasks import Task
 from chainrule.models.feedforward.mlp import MLP
 from chainrule.training import Settings, outputs
+from chainrule.training.randomness import GENERATOR
 
 LARGEST_BATCH = 200
 
@@ -142,7 +143,7 @@ class NetworkEstimator(Estimator):
     def _network(self, seed: int, x: Tensor, outputs: int) -> MLP:
         """A new network whose weights follow from the seed, in the precision of x."""
         hidden = [int(width) for width in np.atleast_1d(self.hidden_layer_sizes)]
-        with torch.random.fork_rng(devices=[]):
+        with GENERATOR, torch.random.fork_rng(devices=[]):
             torch.default_generator.manual_seed(seed)
             return MLP(x.shape[1], hidden, outputs, self.activation, self.dropout).to(x.dtype)
 

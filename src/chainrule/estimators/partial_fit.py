@@ -6,13 +6,13 @@ bit for bit the same as one run of k epochs.
 
 from dataclasses import dataclass, field, replace
 
-import torch
 from torch import Tensor, nn
 
 from chainrule.learning.tasks import Task
 from chainrule.training import Settings, devices
 from chainrule.training.checkpoint import optimizer_tensors, restore_optimizer
 from chainrule.training.loop import epochs
+from chainrule.training.randomness import outer_randomness
 from chainrule.training.sources import as_source
 from chainrule.training.trainer import NetworkTrainer, prepare
 
@@ -42,7 +42,7 @@ def one_more_epoch(
     trainer = NetworkTrainer(network, spec)
     restore_optimizer(trainer.state.optimizer, state.optimizer)
     trainer.state.epoch = state.epochs
-    with devices.prepared(trainer.device, trainer.threads), torch.random.fork_rng(devices=[]):
+    with devices.prepared(trainer.device, trainer.threads), outer_randomness():
         *_, last = epochs(trainer)
     network.cpu().eval()
     state.epochs = trainer.state.epoch

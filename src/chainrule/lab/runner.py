@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from chainrule.children import die_with_parent
 from chainrule.errors import InputError
 from chainrule.lab.result import ClaimResult, check_entry, violate
 from chainrule.plots.style import save
@@ -32,11 +33,8 @@ def break_and_draw(entry: Entry, folder: Path) -> dict[str, Any]:
 def draw(result: ClaimResult, path: Path) -> dict[str, Any]:
     """Save the picture under this path, as PNG and SVG."""
     picture = result.plot()
-    try:
-        for suffix in ("png", "svg"):
-            save(picture, path.with_name(f"{path.name}.{suffix}"))
-    except OSError as error:
-        raise InputError(f"cannot write pictures to {path.parent}: {error}") from None
+    for suffix in ("png", "svg"):
+        save(picture, path.with_name(f"{path.name}.{suffix}"))
     return result.to_json()
 
 
@@ -56,11 +54,17 @@ def check_many(
         return
     workers = min(os.cpu_count() or 1, len(tasks))
     fresh = multiprocessing.get_context("spawn")  # a forked copy of torch's threads would hang
-    pool = ProcessPoolExecutor(workers, fresh, torch.set_num_threads, (1,))
+    pool = ProcessPoolExecutor(workers, fresh, start_worker, (os.getpid(),))
     try:
         yield from combined(pool.map(checked, tasks))
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def start_worker(parent: int) -> None:
+    """One thread, and no life without the process that collects the verdicts."""
+    die_with_parent(parent)
+    torch.set_num_threads(1)
 
 
 def seeds_of(claim: Entry, seeds: int) -> list[int | None]:

@@ -41,12 +41,13 @@ def unchanged(y: Tensor) -> Tensor:
 
 def class_index(y: Tensor) -> Tensor:
     """Class indices as int64, which the losses take."""
-    if y.is_floating_point() and y.ndim == 1 and bool((y == y.round()).all()):
+    if y.is_floating_point():
+        change = "y.argmax(1), if they are one-hot rows" if y.ndim > 1 else "y.long()"
         raise InputError(
-            "expected class indices as integers, got floating-point targets; "
-            "convert them with y.long(), or use the REGRESSION task for real targets"
+            "expected class indices as integers, got floating-point targets; convert them with "
+            f"{change}, or use the REGRESSION task for real targets"
         )
-    return y if y.is_floating_point() else y.long()
+    return y.long()
 
 
 def column(y: Tensor) -> Tensor:
@@ -156,6 +157,12 @@ SEGMENTATION = Task(
 LANGUAGE_MODELING = Task("language modeling", losses.token_cross_entropy, target=class_index)
 
 
+def one_hot(y: Tensor) -> bool:
+    """Whether each of several rows is zero but for a single one."""
+    rows = y.ndim == 2 and len(y) > 1 and y.shape[1] > 1
+    return rows and bool(((y == 0) | (y == 1)).all() & (y.sum(1) == 1).all())
+
+
 def task_for(y: Tensor, classes: int | None = None) -> Task:
     """The usual task for such targets.
 
@@ -164,6 +171,11 @@ def task_for(y: Tensor, classes: int | None = None) -> Task:
         classes: how many classes there are, where that is known; 0 for none.
     """
     if y.is_floating_point() and not classes:
+        if one_hot(y):
+            raise InputError(
+                "the targets look like one-hot rows; pass y.argmax(1) for classification, or "
+                "task=chainrule.learning.tasks.REGRESSION if they are real numbers"
+            )
         return REGRESSION
     if y.ndim > 1:
         return SEGMENTATION

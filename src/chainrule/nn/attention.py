@@ -23,6 +23,7 @@ import torch
 from jaxtyping import Bool, Float, Shaped
 from torch import Tensor, nn
 
+from chainrule.arguments import Count, checked
 from chainrule.errors import InputError
 from chainrule.nn.attention_masks import combined_mask
 from chainrule.nn.fused_attention import fused_attention
@@ -42,6 +43,7 @@ class KVCache(NamedTuple):
         return self.keys.shape[2]
 
 
+@checked
 class MultiHeadAttention(nn.Module):
     """The heads and the output map that every attention layer has.
 
@@ -53,11 +55,11 @@ class MultiHeadAttention(nn.Module):
     attention_weights: Callable[..., Tensor]
     """A for the arguments of `forward`."""
 
-    def __init__(self, hidden_size: int, num_heads: int):
+    def __init__(self, hidden_size: Count, num_heads: Count):
         super().__init__()
-        if min(hidden_size, num_heads) < 1 or hidden_size % num_heads:
+        if hidden_size % num_heads:
             raise InputError(
-                "hidden_size must be a positive multiple of num_heads, got hidden_size "
+                "hidden_size must be a multiple of num_heads, got hidden_size "
                 f"{hidden_size} and num_heads {num_heads}"
             )
         self.num_heads = num_heads
@@ -70,6 +72,7 @@ class MultiHeadAttention(nn.Module):
         return self.output(heads.transpose(1, 2).flatten(2))
 
 
+@checked
 class SelfAttention(MultiHeadAttention):
     """Multi-head attention of a sequence to itself.
 
@@ -89,7 +92,7 @@ class SelfAttention(MultiHeadAttention):
         torch.Size([3, 2, 5, 5])
     """
 
-    def __init__(self, hidden_size: int, num_heads: int):
+    def __init__(self, hidden_size: Count, num_heads: Count):
         super().__init__(hidden_size, num_heads)
         self.projection = stacked_projection(hidden_size, hidden_size, 3)
 
@@ -128,6 +131,7 @@ class SelfAttention(MultiHeadAttention):
         return q, k, v
 
 
+@checked
 class CrossAttention(MultiHeadAttention):
     """Multi-head attention of one sequence to another.
 
@@ -147,7 +151,7 @@ class CrossAttention(MultiHeadAttention):
         torch.Size([3, 5, 8])
     """
 
-    def __init__(self, hidden_size: int, num_heads: int, source_size: int | None = None):
+    def __init__(self, hidden_size: Count, num_heads: Count, source_size: Count | None = None):
         super().__init__(hidden_size, num_heads)
         self.query = stacked_projection(hidden_size, hidden_size, 1)
         self.source = stacked_projection(source_size or hidden_size, hidden_size, 2)

@@ -76,19 +76,32 @@ def sample_token(
         generator: Source of the random numbers.
         top_p: Of the top k, sample from the smallest set whose probabilities sum to at least p.
     """
+    p = token_probabilities(logits, temperature, top_k, top_p)
+    if temperature < MIN_TEMPERATURE:
+        return p.argmax(-1)
+    return torch.multinomial(p, 1, generator=generator)[:, 0]
+
+
+def token_probabilities(
+    logits: Float[Tensor, "batch vocab"],
+    temperature: float = 1.0,
+    top_k: int = 0,
+    top_p: float = 1.0,
+) -> Float[Tensor, "batch vocab"]:
+    """The probabilities by which `sample_token` draws; tokens that are cut off have 0."""
     if not 0 <= temperature <= MAX_TEMPERATURE or top_k < 0 or not 0 < top_p <= 1:
         raise InputError(
             "temperature and top_k must be at least 0, top_p above 0 and at most 1, got "
             f"temperature {temperature:g}, top_k {top_k} and top_p {top_p:g}"
         )
     if temperature < MIN_TEMPERATURE:
-        return logits.argmax(-1)
+        return torch.zeros_like(logits).scatter(-1, logits.argmax(-1, keepdim=True), 1.0)
     if top_p < 1:
         logits = nucleus(logits, temperature, top_k, top_p)
     elif 0 < top_k < logits.shape[-1]:
         likeliest, tokens = logits.topk(top_k)
         logits = torch.full_like(logits, -torch.inf).scatter(1, tokens, likeliest)
-    return torch.multinomial((logits / temperature).softmax(-1), 1, generator=generator)[:, 0]
+    return (logits / temperature).softmax(-1)
 
 
 def nucleus(

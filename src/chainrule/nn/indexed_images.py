@@ -8,7 +8,10 @@ The table belongs to the data: it is neither learned nor saved.
 from jaxtyping import Float, Int, UInt8
 from torch import Tensor, nn
 
+from chainrule.arguments import checked
 
+
+@checked
 class IndexedImages(nn.Module):
     """f(i) = g(images[i], i ≥ 0).
 

@@ -16,9 +16,11 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from chainrule.arguments import Count, Positive, Share, checked
 from chainrule.errors import InputError
 
 
+@checked
 class BatchNorm(nn.Module):
     """Each unit (axis 1) standardized over the batch and all further axes, then μ + γ f̄.
 
@@ -33,7 +35,7 @@ class BatchNorm(nn.Module):
     running_mean: Float[Tensor, " units"]
     running_var: Float[Tensor, " units"]
 
-    def __init__(self, units: int, momentum: float = 0.1, eps: float = 1e-5):
+    def __init__(self, units: Count, momentum: Share = 0.1, eps: Positive = 1e-5):
         super().__init__()
         self.weight = nn.Parameter(torch.ones(units))
         self.bias = nn.Parameter(torch.zeros(units))
@@ -59,6 +61,7 @@ class BatchNorm(nn.Module):
         self.running_var.lerp_(variance * number / (number - 1), self.momentum)
 
 
+@checked
 class LayerNorm(nn.Module):
     """Each example standardized over its units (the last axis), then μ + γ f̄.
 
@@ -69,7 +72,7 @@ class LayerNorm(nn.Module):
         eps: ε.
     """
 
-    def __init__(self, units: int, eps: float = 1e-5):
+    def __init__(self, units: Count, eps: Positive = 1e-5):
         super().__init__()
         self.weight = nn.Parameter(torch.ones(units))
         self.bias = nn.Parameter(torch.zeros(units))
@@ -81,6 +84,7 @@ class LayerNorm(nn.Module):
         return self.bias + self.weight * standardized(x, mean, variance, self.eps)
 
 
+@checked
 class WeightNormLinear(nn.Module):
     """x ↦ W x + b with rows w = γ v / ‖v‖.
 

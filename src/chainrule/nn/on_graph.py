@@ -17,11 +17,13 @@ from typing import Any
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from chainrule.arguments import checked
 from chainrule.errors import InputError, NotBatchableError
 from chainrule.graphs import Graph, select
 from chainrule.nn.dropout import MASKS
 
 
+@checked
 class OnGraph(nn.Module):
     """A node network on a fixed graph: f(m) = F(X, A)_m.
 
@@ -59,6 +61,7 @@ class OnGraph(nn.Module):
         return network.layer_outputs(**dict(self.constants.items()))
 
 
+@checked
 class OnGraphs(nn.Module):
     """A graph network on fixed graphs: f(k) = F(X_k, A_k).
 
@@ -84,6 +87,7 @@ class OnGraphs(nn.Module):
         return self.network(chosen.x, chosen.edge_index, chosen.batch)
 
 
+@checked
 class GraphBuffers(nn.Module):
     """The tensors of a graph as buffers, which move between devices and are not saved.
 

@@ -16,12 +16,13 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import init
 
-from chainrule.errors import InputError
+from chainrule.arguments import Count, Rate, checked
 from chainrule.graphs import Graph
 from chainrule.nn.dropout import dropout
 from chainrule.nn.sparse import SparseMatrix, as_matrix
 
 
+@checked
 class FilterConv(nn.Module):
     """One polynomial graph filter: h = Σ_{k<K} P_k(L) X W_k + b. A subclass says L and P_k.
 
@@ -31,7 +32,7 @@ class FilterConv(nn.Module):
         terms: Number K of polynomials; the filter sees K - 1 hops.
     """
 
-    def __init__(self, in_features: int, out_features: int, terms: int = 3):
+    def __init__(self, in_features: Count, out_features: Count, terms: Count = 3):
         super().__init__()
         W = torch.empty(terms, in_features, out_features)
         for each in W:
@@ -64,6 +65,7 @@ class FilterConv(nn.Module):
         return torch.cat(terms, 1) @ self.weight.flatten(0, 1) + self.bias
 
 
+@checked
 class FilterNetwork(nn.Module):
     """Polynomial graph filters with ReLUs between them. A subclass says which filter.
 
@@ -79,19 +81,14 @@ class FilterNetwork(nn.Module):
 
     def __init__(
         self,
-        in_features: int,
-        hidden: Sequence[int],
-        out_features: int,
-        terms: int = 3,
-        dropout: float = 0.5,
+        in_features: Count,
+        hidden: Sequence[Count],
+        out_features: Count,
+        terms: Count = 3,
+        dropout: Rate = 0.5,
     ):
         super().__init__()
         sizes = [in_features, *hidden, out_features]
-        if min(sizes) < 1 or terms < 1 or not 0 <= dropout < 1:
-            raise InputError(
-                "expected layers of at least one unit, terms of at least 1 and a dropout from 0 to "
-                f"below 1, got {'-'.join(map(str, sizes))}, {terms} and {dropout}"
-            )
         self.dropout, self.terms = dropout, terms
         self.layers = nn.ModuleList(self.conv(m, n, terms) for m, n in pairwise(sizes))
 

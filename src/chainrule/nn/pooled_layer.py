@@ -17,6 +17,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from chainrule.arguments import Count, Positive, Share, checked
 from chainrule.nn.initialization import initialize
 
 CHUNK_SIZE = 16  # clouds whose products with all units are in memory at a time
@@ -24,6 +25,7 @@ CHUNK_SIZE = 16  # clouds whose products with all units are in memory at a time
 Points = Float[Tensor, "batch points inputs"]
 
 
+@checked
 class PooledLayer(nn.Module):
     """A linear layer with batch normalization and ReLU, and its maximum over the points.
 
@@ -43,7 +45,7 @@ class PooledLayer(nn.Module):
     running_var: Float[Tensor, " outputs"]
 
     def __init__(
-        self, in_features: int, out_features: int, momentum: float = 0.1, eps: float = 1e-5
+        self, in_features: Count, out_features: Count, momentum: Share = 0.1, eps: Positive = 1e-5
     ):
         super().__init__()
         self.linear = initialize(nn.Linear(in_features, out_features, bias=False), "kaiming")

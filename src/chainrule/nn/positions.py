@@ -18,11 +18,13 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from chainrule.arguments import Count, checked
 from chainrule.errors import InputError
 
 BASE = 10_000.0
 
 
+@checked
 class LearnedPositions(nn.Module):
     """A learned vector p_t for each position t.
 
@@ -31,10 +33,8 @@ class LearnedPositions(nn.Module):
         hidden_size: Size of the vectors.
     """
 
-    def __init__(self, max_length: int, hidden_size: int):
+    def __init__(self, max_length: Count, hidden_size: Count):
         super().__init__()
-        if max_length < 1:
-            raise InputError(f"max_length must be at least 1, got {max_length}")
         self.weight = nn.Parameter(0.02 * torch.randn(max_length, hidden_size))
 
     def forward(self, steps: int, start: int = 0) -> Float[Tensor, "steps hidden"]:

@@ -9,7 +9,10 @@ one.
 from jaxtyping import Float
 from torch import Tensor, nn, tensor
 
+from chainrule.arguments import checked
 
+
+@checked
 class Rescaled(nn.Module):
     """c + s g(x), with c and s saved as buffers.
 

@@ -19,6 +19,8 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from chainrule.arguments import Count, checked
+
 DENSE = 0.1  # a matrix with at least this fraction of non-zero entries is kept dense
 
 # ⟨g_m, h_n⟩ for every entry (m, n) without copying a pair of rows for each: the kernel that
@@ -26,6 +28,7 @@ DENSE = 0.1  # a matrix with at least this fraction of non-zero entries is kept 
 inner_products = torch.ops.aten._embedding_bag_per_sample_weights_backward
 
 
+@checked
 class SparseMatrix(nn.Module):
     """A sparse matrix in compressed rows, with its transpose.
 
@@ -54,7 +57,7 @@ class SparseMatrix(nn.Module):
         self,
         index: Int[Tensor, "2 entries"],
         values: Float[Tensor, " entries"],
-        shape: tuple[int, int],
+        shape: tuple[Count, Count],
     ):
         super().__init__()
         self.shape = shape
@@ -92,6 +95,7 @@ class SparseMatrix(nn.Module):
         return found.index_put((self.row, self.column), self.values, accumulate=True)
 
 
+@checked
 class DenseMatrix(nn.Module):
     """A dense matrix with the interface of `SparseMatrix`.
 

@@ -12,7 +12,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from chainrule.arguments import checked
 
+
+@checked
 class Standardized(nn.Module):
     """g((x - μ) / σ), channel by channel.
 

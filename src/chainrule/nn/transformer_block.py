@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from chainrule.errors import InputError
+from chainrule.arguments import Count, Positive, Rate, checked
 from chainrule.nn.activations import Activation
 from chainrule.nn.attention import CrossAttention, KVCache, SelfAttention
 from chainrule.nn.dropout import dropout as dropped
@@ -24,6 +24,7 @@ Hidden = Float[Tensor, "batch steps hidden"]
 Mask = Bool[Tensor, "#batch 1 #steps #keys"]
 
 
+@checked
 class FeedForward(nn.Module):
     """W_2 φ(W_1 x + b_1) + b_2, the same at every position.
 
@@ -33,7 +34,7 @@ class FeedForward(nn.Module):
         activation: φ.
     """
 
-    def __init__(self, hidden_size: int, feed_forward_size: int, activation: Activation):
+    def __init__(self, hidden_size: Count, feed_forward_size: Count, activation: Activation):
         super().__init__()
         self.inner = initialize(nn.Linear(hidden_size, feed_forward_size), "xavier-uniform")
         self.outer = initialize(nn.Linear(feed_forward_size, hidden_size), "xavier-uniform")
@@ -43,6 +44,7 @@ class FeedForward(nn.Module):
         return self.outer(self.activation(self.inner(x)))
 
 
+@checked
 class Block(nn.Module):
     """The layers of an encoder block; `PreNormBlock` and `PostNormBlock` connect them.
 
@@ -57,15 +59,14 @@ class Block(nn.Module):
 
     def __init__(
         self,
-        hidden_size: int,
-        num_heads: int,
-        feed_forward_size: int,
+        hidden_size: Count,
+        num_heads: Count,
+        feed_forward_size: Count,
         activation: Activation = F.gelu,
-        dropout: float = 0.0,
-        eps: float = 1e-5,
+        dropout: Rate = 0.0,
+        eps: Positive = 1e-5,
     ):
         super().__init__()
-        check_dropout(dropout)
         self.dropout = dropout
         self.norm_1 = nn.LayerNorm(hidden_size, eps)
         self.attention = SelfAttention(hidden_size, num_heads)
@@ -76,6 +77,7 @@ class Block(nn.Module):
         return dropped(x, self.dropout, self.training)
 
 
+@checked
 class PreNormBlock(Block):
     """x ← x + A(N(x)),   x ← x + F(N(x)); the arguments are those of `Block`.
 
@@ -98,6 +100,7 @@ class PreNormBlock(Block):
         return x + self.drop(self.feed_forward(self.norm_2(x))), kv_cache
 
 
+@checked
 class PostNormBlock(Block):
     """x ← N(x + A(x)),   x ← N(x + F(x)); the arguments are those of `Block`."""
 
@@ -106,6 +109,7 @@ class PostNormBlock(Block):
         return self.norm_2(x + self.drop(self.feed_forward(x)))
 
 
+@checked
 class DecoderBlock(nn.Module):
     """The layers of a decoder block; `PreNormDecoderBlock` and `PostNormDecoderBlock` connect them.
 
@@ -119,14 +123,13 @@ class DecoderBlock(nn.Module):
 
     def __init__(
         self,
-        hidden_size: int,
-        num_heads: int,
-        feed_forward_size: int,
+        hidden_size: Count,
+        num_heads: Count,
+        feed_forward_size: Count,
         activation: Activation = F.gelu,
-        dropout: float = 0.0,
+        dropout: Rate = 0.0,
     ):
         super().__init__()
-        check_dropout(dropout)
         self.dropout = dropout
         self.norm_1, self.norm_2, self.norm_3 = (nn.LayerNorm(hidden_size) for _ in range(3))
         self.attention = SelfAttention(hidden_size, num_heads)
@@ -137,6 +140,7 @@ class DecoderBlock(nn.Module):
         return dropped(x, self.dropout, self.training)
 
 
+@checked
 class PreNormDecoderBlock(DecoderBlock):
     """y ← y + A(N(y)),   y ← y + C(N(y), ξ),   y ← y + F(N(y)); arguments as for `DecoderBlock`."""
 
@@ -155,6 +159,7 @@ class PreNormDecoderBlock(DecoderBlock):
         return y + self.drop(self.feed_forward(self.norm_3(y))), kv_cache
 
 
+@checked
 class PostNormDecoderBlock(DecoderBlock):
     """y ← N(y + A(y)),   y ← N(y + C(y, ξ)),   y ← N(y + F(y)); arguments as for `DecoderBlock`."""
 
@@ -171,11 +176,6 @@ class PostNormDecoderBlock(DecoderBlock):
         y = self.norm_1(y + self.drop(attended))
         y = self.norm_2(y + self.drop(self.cross_attention(y, source, mask)))
         return self.norm_3(y + self.drop(self.feed_forward(y))), kv_cache
-
-
-def check_dropout(dropout: float) -> None:
-    if not 0 <= dropout < 1:
-        raise InputError(f"dropout must be at least 0 and below 1, got {dropout}")
 
 
 def normal_initialization(model: nn.Module, std: float = 0.02) -> None:

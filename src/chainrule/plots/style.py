@@ -5,7 +5,9 @@ Series differ by marker as well as by color.
 
 import io
 import os
+import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -193,14 +195,25 @@ def save(figure: Figure, path: str | Path) -> Path:
     if path.suffix not in METADATA:
         raise InputError(f"expected a path that ends with .png or .svg, got {path.name!r}")
     content = rendered(figure, path.suffix)
+    try:
+        write_whole(path, content)
+    except OSError as error:
+        raise InputError(
+            f"cannot write the picture {path}: {error.strerror}; choose another folder"
+        ) from None
+    return path
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write beside the target and rename over it."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.part")
     try:
         temporary.write_bytes(content)
         temporary.replace(path)
     finally:
-        temporary.unlink(missing_ok=True)
-    return path
+        with suppress(OSError):  # the folder may be gone or not allow it
+            temporary.unlink()
 
 
 @styled

@@ -14,6 +14,7 @@ from chainrule.registry import unknown
 from chainrule.runs.options import CAPABILITIES, OPTION_OF, RunOptions
 from chainrule.runs.recipe import BaseRecipe
 from chainrule.training import Settings
+from chainrule.training.schema import fault
 
 
 @dataclass(frozen=True)
@@ -100,6 +101,17 @@ def configure(kind: type[BaseRecipe], values: Mapping[str, Any]) -> Configuratio
         return Configuration(kind(**own), replace(kind.options, **wrapped))  # type: ignore[arg-type]
     except TypeError as error:
         raise InputError(f"{name}: {error}") from None
+
+
+def configure_from_json(kind: type[BaseRecipe], values: Mapping[str, Any]) -> Configuration:
+    """The same from recorded values, whose types are checked."""
+    for flag in flags(kind):
+        if flag.name in values and (found := fault(values[flag.name], flag.type, flag.name)):
+            raise InputError(found)
+    try:
+        return configure(kind, values)
+    except (LookupError, TypeError, ValueError) as error:
+        raise InputError(str(error)) from None
 
 
 def refuse_unsupported(kind: type[BaseRecipe], name: str, given: str) -> None:

@@ -18,62 +18,98 @@ from chainrule.models.feedforward.ensemble import Ensemble
 from chainrule.runs import folder as files
 from chainrule.runs.configuration import Configuration
 from chainrule.runs.folder import CHECKPOINTS, DATA, METRICS, MODEL, RESULT
+from chainrule.runs.identity import check_same, describe, fingerprint
+from chainrule.runs.lock import Lock, locked
 from chainrule.runs.predictions import Metrics, Predictions
 from chainrule.runs.recipe import DataSummary
-from chainrule.runs.run import Run, check_same_data, describe, initial_model, measure, published
-from chainrule.training import Progress, Record, checkpoint, iterate, iterate_many
+from chainrule.runs.run import Run, initial_model, measure, published
+from chainrule.training import History, Progress, Record, checkpoint, iterate, iterate_many
 from chainrule.training.batched.run import BatchedProgress
+from chainrule.training.files import WriteError, writing
+from chainrule.training.files import replace as replace_file
 from chainrule.training.sources.convert import as_source
 
 
-def execute(run: Run, device: str = "auto", pictures: bool = True) -> Generator[Progress]:
-    """Train to the end, from the start or the last checkpoint, and write the results."""
+def execute(
+    run: Run, device: str = "auto", pictures: bool = True, force: bool = False
+) -> Generator[Progress]:
+    """Train to the end, from the start or the last checkpoint, and write the results.
+
+    A run that is refused before it has learned anything leaves nothing behind.
+    """
+    with locked(run.folder, force) as lock:
+        try:
+            yield from train(run, device, pictures, lock)
+        except WriteError as error:
+            lock.check()
+            raise WriteError(f"{error}; {files.what_is_safe(run.folder)}") from None
+        except Exception:
+            if run.fresh and lock.held:
+                files.discard(run.folder, run.made)
+            raise
+
+
+def train(run: Run, device: str, pictures: bool, lock: Lock) -> Generator[Progress]:
+    """Train and write, as long as the folder is ours."""
     began = time.perf_counter()
-    recipe = run.recipe
-    data = recipe.data(run.data_folder)
-    summary = recipe.summarize(data)
-    check_same_data(run.folder, describe(summary))
-    files.write_json(run.folder / DATA, describe(summary))
+    data, summary = read_data(run, lock)
     model = initial_model(run.configuration, summary, data)
     run.remarks = [*summary.remarks, *start_from(run.configuration, model, summary)]
     device = run.device if device == "auto" else device
-    history: list[Record] = []
-    stopped = ""
+    history = History([])
     steps = fit(run.configuration, model, data, run.folder / CHECKPOINTS, device)
-    with (run.folder / METRICS).open("w", encoding="utf-8") as lines, closing(steps):
+    with files.lines(run.folder / METRICS) as write, closing(steps):
         for progress in steps:
+            lock.check()
             if progress.record:
-                history.append(progress.record)
-                lines.write(files.to_json(progress.record, indent=None) + "\n")
-                lines.flush()
-                stopped = progress.stopped or stopped
+                history.records.append(progress.record)
+                write(files.to_json(progress.record, indent=None))
+                history.stopped = progress.stopped or history.stopped
             yield progress
+    lock.check()
     model.cpu().eval()
     checkpoint.save(run.folder / MODEL, model.state_dict())
-    seconds = sum(record.get("seconds", 0.0) for record in history)
-    predictions = Predictions(recipe, model, data)
-    result = {
-        "recipe": run.name,
-        "seed": recipe.seed,
-        "epochs": len(history),
-        "stopped": stopped,
-        "metrics": measure(predictions),
-        "compared": compared(run.configuration, predictions),
-        "published": published(recipe),
-        "parameters": parameters(model),
+    predictions = Predictions(run.recipe, model, data)
+    trained = sum(record.get("seconds", 0.0) for record in history)
+    result = result_of(run, predictions, history) | {
         "examples": summary.examples,
-        "remarks": run.remarks,
-        "seconds": seconds or time.perf_counter() - began,
-        "settings": run.configuration.values(),
+        "seconds": trained or time.perf_counter() - began,
         "device": device,
-        "versions": files.versions(),
     }
     if pictures:
         draw(predictions, history, run.folder)
-    for name, text in recipe.texts(predictions).items():
-        checkpoint.replace(run.folder / f"{name}.txt", (text + "\n").encode())
+    for name, text in run.recipe.texts(predictions).items():
+        replace_file(run.folder / f"{name}.txt", (text + "\n").encode())
     files.write_json(run.folder / RESULT, result)
     run.__dict__ |= {"model": model, "summary": summary, "result": result}
+
+
+def read_data(run: Run, lock: Lock) -> tuple[Any, DataSummary]:
+    """The data of the run and their summary; refuses others than those it began with."""
+    data = run.recipe.data(run.data_folder)
+    summary = run.recipe.summarize(data)
+    description = describe(run.configuration, summary) | {"content": fingerprint(data)}
+    check_same(run.folder, description)
+    lock.check()
+    files.write_json(run.folder / DATA, description)
+    return data, summary
+
+
+def result_of(run: Run, predictions: Predictions, history: History) -> dict[str, Any]:
+    """What result.json tells about the trained model."""
+    return {
+        "recipe": run.name,
+        "seed": run.recipe.seed,
+        "epochs": len(history),
+        "stopped": history.stopped,
+        "metrics": measure(predictions),
+        "compared": compared(run.configuration, predictions),
+        "published": published(run.recipe),
+        "parameters": parameters(predictions.model),
+        "remarks": run.remarks,
+        "settings": run.configuration.values(),
+        "versions": files.versions(),
+    }
 
 
 def start_from(configuration: Configuration, model: nn.Module, summary: DataSummary) -> list[str]:
@@ -171,7 +207,8 @@ def draw(predictions: Predictions, history: Sequence[Record], folder: Path) -> N
     if len(history) > 1:
         figures["learning"] = predictions.recipe.curves(history)
     for name, figure in figures.items():
-        save(figure, folder / f"{name}.png")
+        with writing(folder / f"{name}.png"):
+            save(figure, folder / f"{name}.png")
 
 
 def parameters(model: nn.Module) -> int:

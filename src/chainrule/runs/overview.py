@@ -1,6 +1,5 @@
 """Run folders at a glance: what they are, how far they came, and where two of them differ."""
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from chainrule.errors import InputError
-from chainrule.runs.folder import CONFIG, METRICS, RESULT, Json, read_json
+from chainrule.runs.folder import CONFIG, RESULT, Json, read_json, records
 from chainrule.runs.predictions import SPLITS
+from chainrule.runs.schema import Config, Result
 from chainrule.training import Record
 
 
@@ -44,34 +44,23 @@ class RunSummary:
 
 def summarize(folder: Path) -> RunSummary:
     """What a run folder holds; refuses a folder that is broken."""
-    config = read_json(folder / CONFIG)
+    config = read_json(folder / CONFIG, Config)
     finished = (folder / RESULT).is_file()
-    result = read_json(folder / RESULT) if finished else {}
-    try:
-        history = records(folder)
-        settings, recipe = config["settings"], Path(config["recipe"]).stem
-        metric, value = key_metric(result, history)
-        return RunSummary(
-            str(folder),
-            recipe,
-            "finished" if finished else progress_of(history, settings),
-            metric,
-            value,
-            result["seconds"] if finished else sum((r.get("seconds", 0.0) for r in history), 0.0),
-            begun(folder),
-            settings,
-            result["metrics"] if finished else {},
-            history,
-        )
-    except (AttributeError, KeyError, StopIteration, TypeError, ValueError) as error:
-        raise InputError(f"{folder} is damaged: {type(error).__name__} {error}") from None
-
-
-def records(folder: Path) -> list[Record]:
-    """One record per epoch; the last line may be cut off where a run was killed."""
-    path = folder / METRICS
-    lines = path.read_text("utf-8").splitlines() if path.is_file() else []
-    return [json.loads(line) for line in lines if line.endswith("}")]
+    result: Json = dict(read_json(folder / RESULT, Result)) if finished else {}
+    history, settings = records(folder), config["settings"]
+    metric, value = key_metric(result, history)
+    return RunSummary(
+        str(folder),
+        Path(config["recipe"]).stem,
+        "finished" if finished else progress_of(history, settings),
+        metric,
+        value,
+        result["seconds"] if finished else sum((r.get("seconds") or 0.0 for r in history), 0.0),
+        begun(folder),
+        settings,
+        result["metrics"] if finished else {},
+        history,
+    )
 
 
 def progress_of(history: Sequence[Record], settings: Json) -> str:
@@ -90,7 +79,8 @@ def key_metric(result: Json, history: Sequence[Record]) -> tuple[str, float | No
         }
         published = [p["metric"] for p in result["published"]]
         others = sorted(all_names, key=lambda name: name.endswith(" loss"))
-        return next((n, all_names[n]) for n in [*published, *others] if n in all_names)
+        name = next((n for n in [*published, *others] if n in all_names), "")
+        return name, all_names.get(name)
     last = history[-1] if history else {}
     names = [name for name in last if name.startswith("validation_")]
     name = next((n for n in names if n != "validation_loss"), names[0] if names else "")

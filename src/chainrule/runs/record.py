@@ -11,10 +11,10 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
+from chainrule.console.output import to_json
 from chainrule.errors import InputError
 from chainrule.learning.metrics import format_metric
-from chainrule.runs.folder import to_json
-from chainrule.training.checkpoint import replace
+from chainrule.training.files import replace
 
 FOLDER = Path("benchmarks/results")
 BESIDE = ("auc", "exact_match", "perplexity")  # told with whatever is wanted

@@ -5,7 +5,6 @@ run = Run.load("runs/digits-mlp-1")          a folder from before
 run.predict("digit.png")
 """
 
-import json
 from collections.abc import Generator
 from dataclasses import asdict, fields, replace
 from functools import cached_property
@@ -20,11 +19,14 @@ from chainrule.errors import InputError
 from chainrule.models.feedforward.ensemble import Ensemble
 from chainrule.registry import Entry, entry_from_file, find
 from chainrule.runs import folder as files
-from chainrule.runs.configuration import Configuration, configure
-from chainrule.runs.folder import CONFIG, DATA, METRICS, MODEL, RESULT, Json, read_json
+from chainrule.runs.configuration import Configuration, configure_from_json
+from chainrule.runs.folder import CONFIG, DATA, MODEL, RESULT, Json, read_json
+from chainrule.runs.identity import check_same, describe
+from chainrule.runs.lock import locked
 from chainrule.runs.predictions import Metrics, Predictions
 from chainrule.runs.recipe import BaseRecipe, DataSummary
-from chainrule.training import History, Progress, Record, checkpoint, devices
+from chainrule.runs.schema import Config, Data, Result
+from chainrule.training import History, Progress, checkpoint, devices
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -52,6 +54,7 @@ class Run:
         self.folder, self.name, self.configuration = folder, name, configuration
         self.data_folder, self.device = data_folder, device
         self.remarks: list[str] = []
+        self.fresh = self.made = False  # whether this object created the run, and its folder
 
     @property
     def recipe(self) -> BaseRecipe:
@@ -88,14 +91,16 @@ class Run:
         cls,
         entry: Entry,
         configuration: Configuration,
-        folder: Path,
+        folder: Path | None = None,
         data_folder: Path | None = None,
         device: str = "auto",
     ) -> "Run":
-        """Claim a folder for a new run."""
+        """Claim a folder for a new run; by default runs/RECIPE-1, -2, …"""
         check_required(entry.name, configuration)
-        files.claim(folder)
+        made = folder is None or files.claim(folder)
+        folder = folder or files.next_folder(entry.name)
         run = cls(folder, entry.reference, configuration, data_folder, device)
+        run.fresh, run.made = True, made
         config = {
             "recipe": entry.reference,
             "settings": configuration.values(),
@@ -103,7 +108,9 @@ class Run:
             "device": device,
             "versions": files.versions(),
         }
-        files.write_json(folder / CONFIG, config)
+        with locked(folder):
+            files.check_empty(folder)
+            files.write_json(folder / CONFIG, config)
         return run
 
     @classmethod
@@ -115,16 +122,16 @@ class Run:
                 f"{folder} is not a run folder: it has no {CONFIG}; "
                 "`chainrule train RECIPE` makes one under runs/"
             )
-        config = read_json(folder / CONFIG)
+        config = read_json(folder / CONFIG, Config)
         try:
             kind = recipe_entry(config["recipe"]).load().Recipe
-            configuration = configure(kind, config["settings"])
-            data = Path(config["data"]) if config["data"] else None
-            return cls(folder, config["recipe"], configuration, data, config["device"])
-        except (InputError, KeyError, TypeError) as error:
+            configuration = configure_from_json(kind, config["settings"])
+        except InputError as error:
             raise InputError(
                 f"{folder / CONFIG} does not fit this version of the recipe: {error}"
             ) from None
+        data = Path(config["data"]) if config["data"] else None
+        return cls(folder, config["recipe"], configuration, data, config["device"])
 
     @property
     def finished(self) -> bool:
@@ -133,8 +140,16 @@ class Run:
     @cached_property
     def summary(self) -> DataSummary:
         """The summary of its data."""
-        state = read_json(self.folder / DATA)
-        encoder = encoder_from_json(state["encoder"]) if state["encoder"] else None
+        path = self.folder / DATA
+        state = read_json(path, Data)
+        try:
+            encoder = encoder_from_json(state["encoder"]) if state["encoder"] else None
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
+            said = f"{type(error).__name__} {error}"
+            raise InputError(
+                f'{path} is damaged: "encoder" cannot be restored ({said}); '
+                "restore it from a copy, or start again"
+            ) from None
         return DataSummary(
             tuple(state["shape"]),
             tuple(state["classes"]),
@@ -153,30 +168,29 @@ class Run:
             raise InputError(
                 f"the run in {self.folder} is not finished; chainrule resume {self.folder}"
             )
-        model = build(self.configuration, self.summary)
         tensors, _ = checkpoint.load(path)
         try:
+            model = build(self.configuration, self.summary)
             model.load_state_dict(tensors)
-        except RuntimeError as error:
+        except (LookupError, RuntimeError, TypeError, ValueError) as error:
             reason = str(error).splitlines()[-1].strip()
             raise InputError(
                 f"the weights in {self.folder} do not fit its recipe: {reason}"
             ) from None
+        checkpoint.check_finite(model, path)
         devices.place(model, torch.device("cpu"))  # kernels laid out as in training round alike
         return model.eval()
 
     @cached_property
     def result(self) -> Json:
         """The content of result.json: final metrics, settings, versions."""
-        return read_json(self.folder / RESULT)
+        return dict(read_json(self.folder / RESULT, Result))
 
     @property
     def history(self) -> History:
         """One record per epoch."""
-        path = self.folder / METRICS
-        lines = path.read_text("utf-8").splitlines() if path.is_file() else []
-        records: list[Record] = [json.loads(line) for line in lines]
-        return History(records, self.result["stopped"] if self.finished else "")
+        stopped = self.result["stopped"] if self.finished else ""
+        return History(files.records(self.folder), stopped)
 
     def data(self, folder: Path | None = None) -> Any:
         """Its data, refused if they have changed since the run began."""
@@ -185,7 +199,7 @@ class Run:
         if self.finished and getattr(recipe, "from_run", None) and "from_run" in own:
             recipe = replace(recipe, from_run=str(self.folder))  # type: ignore[type-var]
         data = recipe.data(folder or self.data_folder)
-        check_same_data(self.folder, describe(recipe.summarize(data)))
+        check_same(self.folder, describe(self.configuration, recipe.summarize(data)))
         return data
 
     def evaluate(self, data_folder: Path | None = None) -> Metrics:
@@ -193,11 +207,19 @@ class Run:
         data = self.data(data_folder)  # refuses other data before their encoder meets the model
         return evaluate_run(self.configuration, self.model, data)
 
-    def train(self, device: str = "auto", pictures: bool = True) -> Generator[Progress]:
-        """Train to the end, from the start or the last checkpoint."""
+    def train(
+        self, device: str = "auto", pictures: bool = True, force: bool = False
+    ) -> Generator[Progress]:
+        """Train to the end, from the start or the last checkpoint.
+
+        Args:
+            device: cpu, cuda, mps or auto.
+            pictures: draw pictures of the result.
+            force: take the run over from another process, which then stops.
+        """
         from chainrule.runs.execute import execute
 
-        return execute(self, device, pictures)
+        return execute(self, device, pictures, force)
 
     def predict(self, inputs: Any) -> list[Json]:
         """One answer per row, image or text.
@@ -268,27 +290,6 @@ def measure(predictions: Predictions) -> Metrics:
 
         return with_calibration(predictions, found)
     return found
-
-
-def describe(summary: DataSummary) -> Json:
-    """The summary as JSON."""
-    plain = {f.name: getattr(summary, f.name) for f in fields(summary)}
-    del plain["remarks"]
-    return plain | {"encoder": summary.encoder.to_json() if summary.encoder else None}
-
-
-def check_same_data(folder: Path, description: Json) -> None:
-    """Refuse data that have changed since the run began."""
-    path = folder / DATA
-    if not path.is_file():
-        return
-    now = json.loads(files.to_json(description))
-    other = [name for name, value in read_json(path).items() if now.get(name) != value]
-    if other:
-        raise InputError(
-            f"the data have changed since the run in {folder} began ({', '.join(other)} differ); "
-            "bring the old ones back, or train anew"
-        )
 
 
 def published(recipe: BaseRecipe) -> list[Json]:

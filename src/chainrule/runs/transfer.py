@@ -87,6 +87,7 @@ def transfer(
             f"{listed(tuple(weights))}, the network has {listed(tuple(own))}"
         )
     model.load_state_dict(fitting, strict=False)
+    checkpoint.check_finite(model, Path(source))
     rest = [name for name in own if name not in fitting and name not in head]
     return TransferReport(
         source,

@@ -10,7 +10,8 @@
 
 `draw()` returns a dictionary that becomes JSON. It is called only when the page wants to see it, at
 most twenty times a second, so drawing may cost more than a step. `View(draw, waiting=True)` says
-that nothing happens before the next message. When the generator returns, the last view stays.
+that nothing happens before the next message. The same view, yielded again, is not shown again. When
+the generator returns, the last view stays.
 """
 
 import base64

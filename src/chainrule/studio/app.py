@@ -40,7 +40,7 @@ def application(
         Route("/palette.css", colors),
         Route("/api/entries", entries.everything),
         Route("/api/entries/{kind}/{name}", entries.entry),
-        *runs.ROUTES,
+        Route("/runs/{run}/{name}", runs.picture),
         WebSocketRoute("/live", live),
         Mount("/static", StaticFiles(directory=STATIC)),
         Mount("/uplot", StaticFiles(directory=uplot_folder())),
@@ -50,7 +50,7 @@ def application(
     app = Starlette(
         routes=routes, middleware=[guard], exception_handlers=handlers, lifespan=lifespan
     )
-    app.state.sessions, app.state.runs = Sessions(), runs.Processes(root)
+    app.state.sessions = Sessions(root)
     return app
 
 
@@ -60,7 +60,6 @@ async def lifespan(app: Starlette) -> AsyncIterator[None]:
     warm_up()
     yield
     await app.state.sessions.close()
-    await app.state.runs.close()
 
 
 async def front_page(_: Request) -> Response:

@@ -7,6 +7,7 @@ import socket
 from collections.abc import Awaitable, Callable
 from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
+from pathlib import Path
 
 from chainrule.studio.activity import Json
 from chainrule.studio.player import LARGEST, LENGTH, play
@@ -38,16 +39,17 @@ class Channel:
     Args:
         name: of the channel, chosen by the page.
         deliver: takes every message of the child, as JSON text, to the page.
+        root: the folder of the runs.
     """
 
-    def __init__(self, name: str, deliver: Deliver):
-        self.name, self.deliver = name, deliver
+    def __init__(self, name: str, deliver: Deliver, root: Path = Path("runs")):
+        self.name, self.deliver, self.root = name, deliver, root
         self.process: BaseProcess | None = None
 
     async def start(self, activity: str, settings: Json) -> None:
         """Start the child process and pass its messages on."""
         ours, theirs = socket.socketpair()
-        arguments = (theirs, activity, settings)
+        arguments = (theirs, activity, settings, self.root)
         self.process = context().Process(target=play, args=arguments, daemon=True)  # type: ignore[attr-defined]
         await asyncio.to_thread(self.process.start)
         theirs.close()

@@ -10,6 +10,7 @@ from chainrule.catalog import KINDS, Item, links, listed
 from chainrule.errors import InputError
 from chainrule.registry import unknown
 from chainrule.studio.activity import Json
+from chainrule.studio.notes import section_titles, slips_of
 
 LINKED = ("models", "data", "recipes", "claims")
 
@@ -49,7 +50,10 @@ def described(kind: str, name: str) -> Json:
         "title": item.title.removeprefix("Claim: "),
         "chapter": item.chapter_title,
         "paragraphs": paragraphs(item.docstring),
-        "sections": sorted(item.sections),
+        "sections": {
+            section: section_titles().get(section, "") for section in sorted(item.sections)
+        },
+        "slips": [slip._asdict() for slip in slips_of(item.name, item.sections)],
         "related": links().related(item) if kind in LINKED else {},
         "code": highlighted(item.text),
     }

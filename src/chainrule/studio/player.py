@@ -13,10 +13,13 @@ import socket
 import struct
 import time
 from collections import deque
+from pathlib import Path
 from typing import Any
 
+from chainrule.children import die_with_parent
 from chainrule.errors import InputError
 from chainrule.registry import unknown
+from chainrule.studio import place
 from chainrule.studio.activity import Activity, Json
 
 PERIOD = 1 / 20  # seconds between two views
@@ -102,6 +105,7 @@ class Player:
         message = self.messages.popleft() if self.messages else None
         if message is None:
             self.steps = max(0, self.steps - 1)
+        before = self.view
         try:
             self.view = self.activity.send(message)
         except StopIteration:
@@ -109,7 +113,7 @@ class Player:
         except InputError as error:
             self.ended = True
             self.link.send({"type": "error", "message": str(error)})
-        self.fresh = True
+        self.fresh = self.fresh or self.view is not before
         if self.ended:
             self.show()
             self.link.send({"type": "ended"})
@@ -139,11 +143,10 @@ class Player:
         self.shown_at = time.monotonic()
 
 
-def play(connection: socket.socket, name: str, settings: Json) -> None:
+def play(connection: socket.socket, name: str, settings: Json, root: Path = Path("runs")) -> None:
     """What a child process does: one activity, until the server closes the socket or dies."""
-    from chainrule.children import die_with_parent
-
-    die_with_parent()
+    die_with_parent(os.getppid())
+    place.settle(root)
     os.nice(NICENESS)
     limit_memory()
     link = Link(connection)
@@ -172,7 +175,8 @@ def limit_memory() -> None:
         import resource
     except ImportError:  # Windows
         return
-    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+    _, most = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, most))
 
 
 def activity_named(name: str) -> Any:
@@ -186,7 +190,5 @@ def activity_named(name: str) -> Any:
 
 def activity_names() -> list[str]:
     """The files of `activities/`, with dashes."""
-    from pathlib import Path
-
     folder = Path(__file__).parent / "activities"
     return sorted(p.stem.replace("_", "-") for p in folder.glob("*.py") if p.stem != "__init__")

@@ -1,42 +1,20 @@
-"""Run folders for the page: what they hold, and the processes that train them."""
-
-from pathlib import Path
+"""Pictures of run folders; everything else about runs is an activity."""
 
 from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse
-from starlette.routing import Route
+from starlette.responses import FileResponse, Response
 
-from chainrule.studio.activity import Json
+from chainrule.studio.place import is_name
 
-
-class Processes:
-    """The training processes that this server has started.
-
-    Args:
-        root: the folder of the runs.
-    """
-
-    def __init__(self, root: Path):
-        self.root = root
-
-    async def close(self) -> None:
-        """Stop everything that is still training."""
+KINDS = {".png": "image/png", ".svg": "image/svg+xml"}
 
 
-async def all_runs(request: Request) -> JSONResponse:
-    """Every run folder at a glance."""
-    return JSONResponse(await run_in_threadpool(summaries, request.app.state.runs.root))
-
-
-def summaries(root: Path) -> Json:
-    from chainrule.runs.overview import overview, run_folders
-
-    found, broken = overview(run_folders([root])) if root.is_dir() else ([], [])
-    shown = [
-        {"name": Path(run.name).name, "recipe": run.recipe, "state": run.state} for run in found
-    ]
-    return {"runs": shown, "broken": broken}
-
-
-ROUTES = [Route("/api/runs", all_runs)]
+async def picture(request: Request) -> Response:
+    """A picture that lies directly in a run folder."""
+    run, name = request.path_params["run"], request.path_params["name"]
+    path = request.app.state.sessions.root / run / name
+    allowed = is_name(run) and is_name(name) and path.suffix in KINDS
+    if not allowed or not await run_in_threadpool(path.is_file) or path.is_symlink():
+        raise HTTPException(404, "there is no such picture")
+    return FileResponse(path, media_type=KINDS[path.suffix])

@@ -9,6 +9,7 @@ import json
 import secrets
 import time
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 from chainrule.errors import InputError
@@ -67,9 +68,14 @@ class Session:
 
 
 class Sessions:
-    """All sessions of the server."""
+    """All sessions of the server.
 
-    def __init__(self) -> None:
+    Args:
+        root: the folder of the runs, for the activities that read them.
+    """
+
+    def __init__(self, root: Path = Path("runs")) -> None:
+        self.root = root
         self.all: dict[str, Session] = {}
 
     def attach(self, wanted: str, page: Callable[[str], Awaitable[None]]) -> Session:
@@ -130,7 +136,7 @@ class Sessions:
             raise InputError(f"a page may run {CHANNELS} activities at a time")
         if sum(len(s.channels) for s in self.all.values()) >= PROCESSES:
             raise InputError(f"{PROCESSES} activities are running already; stop one of them first")
-        channel = session.channels[name] = Channel(name, session.deliver)
+        channel = session.channels[name] = Channel(name, session.deliver, self.root)
         await channel.start(activity, settings)
 
 

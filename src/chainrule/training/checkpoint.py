@@ -1,40 +1,48 @@
-"""Checkpoints: one safetensors file whose header carries the JSON state, replaced atomically.
+"""Checkpoints: one safetensors file whose header carries the JSON state and a checksum.
 
 A reader sees the old file or the new one, never half of one, whenever the writer was killed.
 """
 
+import hashlib
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError, safe_open
+from safetensors import SafetensorError
+from safetensors.torch import load as deserialize
 from safetensors.torch import save as serialize
-from torch import Tensor
+from torch import Tensor, nn
 
 from chainrule.errors import InputError
+from chainrule.training.files import read, replace
+from chainrule.training.schema import parsed
+
+CHECKSUM = "checksum"  # its key in the state
 
 
 def save(path: Path, tensors: Mapping[str, Tensor], state: Mapping[str, Any] | None = None) -> None:
     """Tensors and state as one file."""
-    metadata = {"state": json.dumps(state or {})}  # one key only: their order would be random
-    replace(path, serialize(separate(tensors), metadata))
+    plain = separate(tensors)
+    text = json.dumps(state or {})
+    signed = {**json.loads(text), CHECKSUM: checksum(plain, text)}
+    metadata = {"state": json.dumps(signed)}  # one key only: their order would be random
+    replace(path, serialize(plain, metadata))
 
 
-def replace(path: Path, content: bytes) -> None:
-    """Write beside the target, flush to the disk, rename over it; a later try reuses the place."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.part")
-    try:
-        with temporary.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+def checksum(tensors: Mapping[str, Tensor], state: str) -> str:
+    """SHA-256 of the state and of all tensors with their names, types and shapes."""
+    found = hashlib.sha256(state.encode())
+    for name, tensor in sorted(tensors.items()):
+        found.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
+        found.update(as_bytes(tensor))
+    return found.hexdigest()
+
+
+def as_bytes(tensor: Tensor) -> memoryview:
+    """The values of a tensor in memory."""
+    return tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().data
 
 
 def separate(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -50,18 +58,39 @@ def separate(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def load(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Tensors and state of a checkpoint."""
+    """Tensors and state of a checkpoint, verified where the file has a checksum."""
+    content = read(path)
     try:
-        with safe_open(path, framework="pt") as file:
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-            return tensors, json.loads((file.metadata() or {}).get("state", "{}"))
-    except FileNotFoundError:
-        raise InputError(f"there is no file {path}") from None
-    except (SafetensorError, json.JSONDecodeError) as error:
-        raise InputError(
-            f"{path} is damaged or not a safetensors file ({error}); "
-            "restore it from a copy or train again"
-        ) from None
+        tensors = deserialize(content)
+        header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
+        text = header.get("__metadata__", {}).get("state", "{}")
+    except (SafetensorError, ArithmeticError, LookupError, RuntimeError, ValueError) as error:
+        raise damaged(path, f"is damaged or not a safetensors file ({error})") from None
+    state = parsed(text.encode(), path, strict=False)
+    if not isinstance(state, dict):
+        raise damaged(path, "is damaged: its header holds no state")
+    written = state.pop(CHECKSUM, None)
+    if written is not None and written != checksum(tensors, json.dumps(state)):
+        raise damaged(path, "is damaged: its content does not fit its checksum")
+    return tensors, state
+
+
+def damaged(path: Path, what: str) -> InputError:
+    return InputError(f"{path} {what}; restore it from a copy or train again")
+
+
+def check_finite(model: nn.Module, path: Path) -> None:
+    """Refuse weights that are not finite, by name."""
+    if name := not_finite(model):
+        raise damaged(path, f"cannot be used: its weights {name} are not finite")
+
+
+def not_finite(model: nn.Module) -> str:
+    """The first parameter that is not finite or buffer with a NaN; a mask may hold infinities."""
+    for name, tensor in model.named_parameters():
+        if not tensor.isfinite().all():
+            return name
+    return next((name for name, tensor in model.named_buffers() if tensor.isnan().any()), "")
 
 
 def part(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:

@@ -1,10 +1,12 @@
 """Checks before the first step; each failure is one sentence for the user."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 import torch
 from torch import Tensor, nn
 
+from chainrule.arguments import RAW
 from chainrule.errors import InputError
 from chainrule.learning.losses import Loss
 from chainrule.learning.tasks import Task
@@ -26,6 +28,8 @@ def check_split(arrays: Arrays, inputs: int, name: str) -> None:
         raise InputError(
             f"the {name} split has {len(arrays)} tensors; expected {inputs} inputs, then a target"
         )
+    if not all(t.ndim for t in arrays):
+        raise InputError(f"expected batches in the {name} split, got a tensor without dimensions")
     lengths = [len(t) for t in arrays]
     if min(lengths) == 0:
         raise InputError(f"the {name} split is empty; expected at least one example")
@@ -68,20 +72,26 @@ def check_finite(t: Tensor, what: str) -> None:
         )
 
 
+@contextmanager
+def explained(inputs: Sequence[Tensor], where: str = "") -> Iterator[None]:
+    """One sentence for a model that fails on these inputs."""
+    try:
+        yield
+    except (ValueError, *RAW) as error:
+        shapes = ", ".join(str(tuple(t.shape[1:])) for t in inputs)
+        reason = next(iter(str(error).splitlines()), type(error).__name__)
+        raise InputError(
+            f"the model does not take inputs of shape {shapes}{where}: {reason}"
+        ) from error
+
+
 def check_model(
     model: nn.Module, loss: Loss, arrays: Arrays, number: int, name: str, compared: bool = True
 ) -> tuple[Tensor, Tensor]:
     """One example goes through model and loss; labels lie among the model's classes."""
     inputs, targets = [t[:1] for t in arrays[:number]], [t[:1] for t in arrays[number:]]
-    try:
-        with evaluation_mode(model):
-            output = model(*inputs)
-    except (RuntimeError, ValueError, TypeError) as error:
-        shapes = ", ".join(str(tuple(t.shape[1:])) for t in inputs)
-        raise InputError(
-            f"the model does not take inputs of shape {shapes} as in the {name} split: "
-            f"{str(error).splitlines()[0]}"
-        ) from error
+    with explained(inputs, f" as in the {name} split"), evaluation_mode(model):
+        output = model(*inputs)
     real = targets[0].is_floating_point()
     if not real or (compared and len(targets) == 1):
         check_targets(output, arrays[number], name)

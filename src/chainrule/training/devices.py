@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from threading import local
 from typing import NamedTuple
 
 import torch
@@ -15,6 +16,7 @@ from chainrule.errors import InputError
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # malloc.h
 GLIBC_MOST = 2**25  # the largest threshold that glibc adapts to by itself
 KEPT_BYTES = 2**30  # freed blocks up to this size stay with the process while it trains
+MOST_THREADS = max(64, os.cpu_count() or 1)
 SMALL_STEP = 20e6  # operations; below it a second thread was measured to cost more than it gives
 
 
@@ -54,7 +56,17 @@ class Switches(NamedTuple):
         keep_freed_memory(self.kept)
 
 
-OPEN: list[Switches] = []  # the original ones, then those of each active run
+class Open(local):
+    """The original switches, then those of each active run; Python threads have their own.
+
+    torch keeps the number of threads and the flushing of denormals for each of them.
+    """
+
+    def __init__(self) -> None:
+        self.switches: list[Switches] = []
+
+
+OPEN = Open()
 
 
 @contextmanager
@@ -68,22 +80,33 @@ def prepared(device: torch.device, threads: int) -> Iterator[None]:
     Products of numbers below 1e-38 (denormals) take a slow path of the processor; a network with
     decayed weights meets them in every step.
     """
-    if not OPEN:
-        OPEN.append(present_switches())
-    before = OPEN[-1]
+    check_threads(threads)
+    active = OPEN.switches
+    if not active:
+        active.append(present_switches())
+    before = active[-1]
     cuda = device.type == "cuda"
     if cuda:
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     mine = Switches(threads, True, cuda or before.deterministic, cuda or before.warned, KEPT_BYTES)
-    OPEN.append(mine)
-    mine.set()
+    active.append(mine)
     try:
+        mine.set()
         yield
     finally:
-        del OPEN[next(place for place, other in enumerate(OPEN) if other is mine)]
-        OPEN[-1].set()
-        if len(OPEN) == 1:
-            OPEN.clear()
+        del active[next(place for place, other in enumerate(active) if other is mine)]
+        active[-1].set()
+        if len(active) == 1:
+            active.clear()
+
+
+def check_threads(threads: int) -> None:
+    """Refuse more threads than a process can start; torch ends the process without a word."""
+    if not 0 <= threads <= MOST_THREADS:
+        raise InputError(
+            f"`threads` must be at most {MOST_THREADS} on this machine, got {threads}; 0 leaves "
+            "the choice to the library"
+        )
 
 
 def present_switches() -> Switches:

@@ -14,12 +14,14 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.utils.data import DataLoader, Dataset, TensorDataset, default_collate
+from torch.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset, default_collate
 
+from chainrule.arguments import Count, checked
 from chainrule.errors import InputError
 from chainrule.learning.tasks import LANGUAGE_MODELING, Task, task_for
 from chainrule.registry import unknown
 from chainrule.training import devices
+from chainrule.training.checks import check_finite, explained
 from chainrule.training.evaluation import outputs
 from chainrule.training.loop import run
 from chainrule.training.progress import History, Progress
@@ -35,6 +37,7 @@ Loss = Callable[..., Tensor]
 Watch = Callable[[Iterator[Progress]], Iterator[Progress]]
 
 
+@checked
 def iterate(
     model: nn.Module,
     data: Any,
@@ -64,7 +67,7 @@ def iterate(
             step.
         changes: single settings, such as epochs=5 or learning_rate=1e-2.
     """
-    settings = changed(settings or Settings(), changes)
+    settings = changed(Settings() if settings is None else settings, changes)
     train, validation = parts_of(data, validation)
     task = chosen_task(task, data, train)
     source = as_source(train, settings, task.inputs)
@@ -78,6 +81,7 @@ def fit(
     data: Any,
     validation: Any = None,
     *,
+    task: Task | Loss | None = None,
     watch: Watch | None = None,
     **options: Any,
 ) -> History:
@@ -87,15 +91,19 @@ def fit(
         model: any module.
         data: splits, or what to train on.
         validation: what to validate on, unless `data` is splits.
+        task: as for `iterate`.
         watch: passes the progress on and shows it, such as a progress bar.
         options: as for `iterate`.
     """
-    steps: Iterator[Progress] = iterate(model, data, validation, **options)
+    chosen = chosen_task(task, data, parts_of(data, validation)[0])
+    steps: Iterator[Progress] = iterate(model, data, validation, task=chosen, **options)
     reports = [now for now in (watch(steps) if watch else steps) if now.record]
     last = reports[-1]
-    return History([now.record for now in reports if now.record], last.stopped, last.kept)
+    records = [now.record for now in reports if now.record]
+    return History(records, last.stopped, last.kept, chosen.metrics)
 
 
+@checked
 def evaluate(model: nn.Module, data: Any, task: Task | Loss | None = None) -> dict[str, float]:
     """Loss and every metric of one split.
 
@@ -107,10 +115,13 @@ def evaluate(model: nn.Module, data: Any, task: Task | Loss | None = None) -> di
     if hasattr(data, "test"):
         raise InputError("expected one split to evaluate, such as data.test, got all of them")
     found = chosen_task(task, data, data)
-    return as_source(data, Settings(), found.inputs).evaluate(model, found)
+    source = as_source(data, Settings(), found.inputs)
+    source.check(model, found, Settings(), "given")
+    return source.evaluate(model, found)
 
 
-def predict(model: nn.Module, *inputs: Any, batch_size: int = 4096) -> Tensor:
+@checked
+def predict(model: nn.Module, *inputs: Any, batch_size: Count = 4096) -> Tensor:
     """The model's outputs in evaluation mode, computed batch by batch, on the CPU.
 
     Args:
@@ -131,7 +142,10 @@ def predict(model: nn.Module, *inputs: Any, batch_size: int = 4096) -> Tensor:
     floats = (p.dtype for p in model.parameters() if p.is_floating_point())
     dtype = next(floats, torch.get_default_dtype())
     tensors = [t.to(dtype) if t.is_floating_point() else t for t in tensors]
-    return outputs(model, tuple(tensors), batch_size)
+    for t in tensors:
+        check_finite(t, "inputs")
+    with explained(tensors):
+        return outputs(model, tuple(tensors), batch_size)
 
 
 def changed(settings: Settings, changes: dict[str, Any]) -> Settings:
@@ -186,6 +200,8 @@ def sample(data: Any) -> tuple[tuple[Tensor, ...], int]:
         data = data.tensors
     if isinstance(data, DataLoader):
         data = next(LoaderSource(data).all(), ())
+    elif isinstance(data, IterableDataset):
+        data = as_source(data, Settings())
     elif isinstance(data, Dataset):
         data = default_collate([data[0]])
     elif isinstance(data, BatchSource):

@@ -11,6 +11,7 @@ trainers of this one loop. Notes: J 3.4, A 1.3.3, A 1.3.8.
 """
 
 import time
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -19,6 +20,7 @@ import torch
 
 from chainrule.training import devices
 from chainrule.training.progress import Progress, Record
+from chainrule.training.randomness import GENERATOR, outer_randomness
 from chainrule.training.state import LAST, State
 
 TICK = 0.1  # seconds between two reports inside an epoch
@@ -84,14 +86,24 @@ def run(trainer: Trainer, folder: Path | None, tick: float | None = None) -> Gen
     state = trainer.state
     if folder is not None and (folder / LAST).exists():
         state.restore(folder)
-    outer_randomness = torch.get_rng_state()
-    with devices.prepared(trainer.device, trainer.threads):
+    with devices.prepared(trainer.device, threads_of(trainer)), outer_randomness():
         try:
             yield from with_checkpoints(epochs(trainer, tick), trainer, folder)
         finally:
-            torch.set_rng_state(outer_randomness)
             state.model.eval()
     trainer.finish()
+
+
+def threads_of(trainer: Trainer) -> int:
+    """As many as the run began with: sums over another number of threads round differently."""
+    began = trainer.state.origin.setdefault("num_threads", trainer.threads)
+    if began > devices.MOST_THREADS:
+        warnings.warn(
+            f"the run began with {began} threads, more than this machine can start: its weights "
+            "may differ in their last bits from those of an uninterrupted run",
+            stacklevel=2,
+        )
+    return min(began, devices.MOST_THREADS)
 
 
 def epochs(trainer: Trainer, tick: float | None = None) -> Iterator[Progress]:
@@ -120,7 +132,8 @@ def one_epoch(trainer: Trainer, tick: float | None) -> Iterator[Progress]:
     pause = TICK if tick is None else tick
     ticked = time.perf_counter()
     while state.step < steps:
-        trainer.step(state.epoch * steps + state.step)
+        with GENERATOR:  # steps of runs in other Python threads wait for their turn
+            trainer.step(state.epoch * steps + state.step)
         state.step += 1
         if time.perf_counter() - ticked >= pause:
             report = trainer.progress(state.step)

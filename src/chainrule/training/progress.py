@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import overload
 
-from chainrule.learning.metrics import format_metric
+from chainrule.learning.metrics import HIGHER_IS_BETTER, Metric, format_metric
 
 Record = dict[str, int | float]
 SHOWN = 5  # epochs in a notebook's table
@@ -42,6 +42,7 @@ class History(Sequence[Record]):
         records: in the order of the epochs.
         stopped: why training ended.
         kept: the epoch whose weights the model has; None: the last.
+        metrics: those of the task, which know their better direction.
 
     >>> history = History([{"epoch": 1, "train_loss": 0.5}], "all epochs done")
     >>> history[-1]["train_loss"], len(history)
@@ -50,8 +51,20 @@ class History(Sequence[Record]):
     History(1 epoch, all epochs done: train_loss 0.5)
     """
 
-    def __init__(self, records: Sequence[Record], stopped: str = "", kept: int | None = None):
+    def __init__(
+        self,
+        records: Sequence[Record],
+        stopped: str = "",
+        kept: int | None = None,
+        metrics: Sequence[Metric] = (),
+    ):
         self.records, self.stopped, self.kept = list(records), stopped, kept
+        self.metrics = tuple(metrics)
+
+    @property
+    def higher_is_better(self) -> frozenset[str]:
+        """Names of the metrics whose largest value is the best."""
+        return HIGHER_IS_BETTER | {m.name for m in self.metrics if m.higher_is_better}
 
     def __len__(self) -> int:
         return len(self.records)

@@ -1,7 +1,25 @@
 """Every random number of a run follows from its seed and the epoch or step that draws it."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import RLock
+
 import torch
 from torch import Tensor
+
+GENERATOR = RLock()
+"""Held by whoever seeds torch's generator and draws from it, which all Python threads share."""
+
+
+@contextmanager
+def outer_randomness() -> Iterator[None]:
+    """Leave torch's generator as it was found."""
+    before = torch.get_rng_state()
+    try:
+        yield
+    finally:
+        with GENERATOR:
+            torch.set_rng_state(before)
 
 
 def permutation(n: int, seed: int, epoch: int) -> Tensor:

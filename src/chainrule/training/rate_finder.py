@@ -12,14 +12,13 @@ import math
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-import torch
 from torch import nn
 
 from chainrule.errors import InputError
 from chainrule.learning.tasks import Task
 from chainrule.training import devices
 from chainrule.training.fit import chosen_task
-from chainrule.training.randomness import reseed
+from chainrule.training.randomness import GENERATOR, outer_randomness, reseed
 from chainrule.training.settings import Settings
 from chainrule.training.sources.convert import as_source
 from chainrule.training.trainer import NetworkTrainer, prepare
@@ -55,8 +54,7 @@ def find_rate(
         copied, prepare(copied, source, None, settings, task, devices.choose("cpu"))
     )
     rates, losses, mean = [], [], 0.0
-    outer_randomness = torch.get_rng_state()
-    with devices.prepared(trainer.device, trainer.threads):
+    with devices.prepared(trainer.device, trainer.threads), outer_randomness(), GENERATOR:
         for t in range(steps):
             rate = lowest * (highest / lowest) ** (t / (steps - 1))
             trainer.set_rate(rate / settings.learning_rate)
@@ -72,7 +70,6 @@ def find_rate(
             losses.append(mean / (1 - 0.9 ** (t + 1)))
             if losses[-1] > FAR_TOO_LARGE * min(losses):
                 break
-    torch.set_rng_state(outer_randomness)
     return RateSearch(rates, losses, suggested(rates, losses))
 
 

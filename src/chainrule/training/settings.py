@@ -1,19 +1,19 @@
 """Settings of a training run, whose fields are also the flags of the command line."""
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 from torch.optim import Optimizer
 
+from chainrule.arguments import checked
 from chainrule.errors import InputError
 from chainrule.learning.optimizers import check_optimizer
 from chainrule.learning.schedules import SCHEDULES
 from chainrule.registry import unknown
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """Everything about a training run except model, data and task."""
@@ -104,14 +104,10 @@ def check_numbers(settings: Any, least: Mapping[str, int | float]) -> None:
     """Refuse fields below their least value, a rate of zero and a seed of more than 63 bits."""
     for field, smallest in least.items():
         value = getattr(settings, field)
-        if isinstance(value, bool) or not isinstance(value, Real):
-            raise InputError(f"`{field}` must be a number, got {value!r}")
-        if not (math.isfinite(value) and float(value) >= smallest):
+        if value < smallest:
             raise InputError(f"`{field}` must be at least {smallest}, got {value}")
     rate = getattr(settings, "learning_rate", 1.0)
-    if not isinstance(rate, Real):
-        raise InputError(f"`learning_rate` must be a number, got {rate!r}")
-    if not (math.isfinite(rate) and float(rate) > 0):
+    if rate <= 0:
         raise InputError(f"`learning_rate` must be above 0, got {rate}")
     if getattr(settings, "seed", 0) >= 2**63:
         raise InputError(f"`seed` must be below 2⁶³, got {settings.seed}")

@@ -3,16 +3,38 @@
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypedDict
 
 from torch import Tensor, nn
 
 from chainrule.errors import DivergenceError, InputError
 from chainrule.learning.averaging import MovingAverage
 from chainrule.training import checkpoint
+from chainrule.training.files import writing
+from chainrule.training.schema import Count, conform
 from chainrule.training.stopping import EarlyStopping
 
 LAST, BEST = "last.safetensors", "best.safetensors"
+
+
+class Header(TypedDict):
+    """The header of a checkpoint."""
+
+    epoch: Count
+    step: Count
+    total_loss: float
+    examples: Count
+    history: list[dict[str, float]]
+    stopped: str
+    origin: dict[str, Any]
+    stopping: EarlyStopping
+
+
+def load(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Tensors and header of a checkpoint."""
+    tensors, numbers = checkpoint.load(path)
+    conform(numbers, Header, path)
+    return tensors, numbers
 
 
 @dataclass
@@ -21,6 +43,7 @@ class State:
 
     origin: settings and size of the data, which a resumed run must share.
     carried: what one step hands to the next besides the weights, such as a recurrent state.
+    folder: where the run was saved before, or restored from; it must not vanish.
 
     There is no random state: the order of epoch e follows from (seed, e), masks of step t from
     (seed, t), and the learning rate from t.
@@ -39,6 +62,7 @@ class State:
     history: list[dict[str, Any]] = field(default_factory=list)
     stopped: str = ""
     origin: dict[str, Any] = field(default_factory=dict)
+    folder: Path | None = None
     saved: ClassVar[tuple[str, ...]] = (
         "epoch",
         "step",
@@ -84,9 +108,7 @@ class State:
 
     def save(self, folder: Path) -> None:
         """Write the last checkpoint, and the best weights to a file of their own."""
-        if not all(p.isfinite().all() for p in self.model.parameters()) or any(
-            t.isnan().any() for t in self.model.buffers()
-        ):
+        if checkpoint.not_finite(self.model):
             raise DivergenceError(
                 f"the weights are no longer finite in epoch {self.epoch + 1}, step {self.step}; "
                 "the last good checkpoint is kept. Try a smaller `learning_rate`, or clip gradients"
@@ -96,13 +118,17 @@ class State:
             for prefix, part in self.parts().items()
             for name, t in checkpoint.named(part, prefix).items()
         }
+        if folder != self.folder:
+            with writing(folder):
+                folder.mkdir(parents=True, exist_ok=True)
+            self.folder = folder
         checkpoint.save(folder / LAST, tensors, self.numbers())
         if self.best_weights:
             checkpoint.save(folder / BEST, self.best_weights, {"epoch": self.stopping.best_epoch})
 
     def restore(self, folder: Path) -> None:
         """Continue from the last checkpoint."""
-        tensors, numbers = checkpoint.load(folder / LAST)
+        tensors, numbers = load(folder / LAST)
         changed = [k for k, v in self.origin.items() if numbers["origin"].get(k, v) != v]
         if changed:
             raise InputError(
@@ -111,12 +137,14 @@ class State:
             )
         try:
             self.model.load_state_dict(checkpoint.part(tensors, "model."))
-        except RuntimeError as error:
+            self.restore_rest(tensors, numbers)
+        except (AttributeError, LookupError, RuntimeError, TypeError, ValueError) as error:
             reason = str(error).splitlines()[-1].strip()
             raise InputError(
                 f"the checkpoint in {folder} belongs to another model: {reason}"
             ) from None
-        self.restore_rest(tensors, numbers)
+        checkpoint.check_finite(self.model, folder / LAST)
+        self.folder = folder
 
     def restore_rest(self, tensors: dict[str, Tensor], numbers: dict[str, Any]) -> None:
         """Everything but the weights."""

@@ -57,6 +57,7 @@ def prepare(
     """Check everything, then move model and data to the device."""
     model.to("cpu")
     check_settings(settings, train.unsupported, train.whole)
+    devices.check_threads(settings.threads)
     for name, source in (("training", train), ("validation", validation)):
         if source is not None:
             source.check(model, task, settings, name)
@@ -93,7 +94,7 @@ def balanced(y: Tensor) -> Tensor:
 
 def origin(settings: Settings, source: Mapping[str, Any]) -> dict[str, Any]:
     """Settings and data that a checkpoint must share with the run that resumes it."""
-    free = {"checkpoint_seconds", "threads"}
+    free = {"checkpoint_seconds"}
     values = {f.name: getattr(settings, f.name) for f in fields(Settings) if f.name not in free}
     plain = {
         k: getattr(v, "__qualname__", type(v).__name__) if callable(v) else v

@@ -14,7 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chainrule.errors import InputError
-from chainrule.runs.folder import Json, read_json, versions, write_json
+from chainrule.runs.folder import Json, claim, is_empty, read_json, versions, write_json
+from chainrule.runs.lock import locked
+from chainrule.runs.schema import TuneConfig
+from chainrule.training.schema import conform
 from chainrule.tuning import study as studies
 from chainrule.tuning.cross_validation import mean_and_error
 from chainrule.tuning.search import Plan, Tuning, best_of, command_of, jsonable, rungs_of
@@ -42,7 +45,8 @@ def begin(plan: Plan, folder: Path, study: str, trials: int | None, data: Path |
         "data": str(data.resolve()) if data else None,
         "versions": versions(),
     }
-    try:
+    claim(folder)
+    with locked(folder):
         if (folder / PLAN).exists():
             known, before = open_plan(folder)
             if known == plan and (
@@ -53,13 +57,10 @@ def begin(plan: Plan, folder: Path, study: str, trials: int | None, data: Path |
                 f"{folder} holds another search; choose another `out`, or resume it: "
                 f"chainrule tune --resume {folder}"
             )
-        if folder.exists() and any(folder.iterdir()):
+        if not is_empty(folder):
             raise InputError(f"the folder {folder} is not empty; choose another `out`")
-        folder.mkdir(parents=True, exist_ok=True)
         write_json(folder / PLAN, config)
         return place_of(folder, config)
-    except OSError as error:
-        raise InputError(f"cannot make the folder {folder}: {error.strerror}") from None
 
 
 def place_of(folder: Path, config: Json) -> str:
@@ -71,12 +72,9 @@ def open_plan(folder: Path) -> tuple[Plan, Json]:
     """The plan of a folder, and where its study, data and trials are."""
     if not (folder / PLAN).is_file():
         raise InputError(f"{folder} holds no search: it has no {PLAN}; chainrule tune makes one")
-    config = read_json(folder / PLAN)
-    plan = config["plan"] | {"space": tuple(config["plan"]["space"])}
-    try:
-        return Plan(**plan), config
-    except TypeError as error:
-        raise InputError(f"{folder / PLAN} does not fit this version: {error}") from None
+    config: Json = dict(read_json(folder / PLAN, TuneConfig))
+    conform(config["plan"], Plan, folder / PLAN, "plan")
+    return Plan(**config["plan"] | {"space": tuple(config["plan"]["space"])}), config
 
 
 def summary(tuning: Tuning, seconds: float) -> Json:

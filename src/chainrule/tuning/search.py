@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from chainrule.errors import InputError
 from chainrule.learning.metrics import Metric
-from chainrule.runs.configuration import configure, require
+from chainrule.runs.configuration import configure_from_json, require
 from chainrule.runs.recipe import BaseRecipe
 from chainrule.runs.run import recipe_entry
 from chainrule.tuning import study as studies
@@ -106,7 +106,7 @@ def prepare(plan: Plan, place: str, trials: int | None, data: Path | None) -> Tu
     entry = recipe_entry(plan.recipe)
     kind = entry.load().Recipe
     require(kind, entry.name, "tune")
-    recipe = configure(kind, plan.settings).recipe
+    recipe = configure_from_json(kind, plan.settings).recipe
     if trials is not None and trials < 1:
         raise InputError(f"`trials` must be at least 1, got {trials}")
     pool = pool_of(recipe, data)

@@ -5,8 +5,6 @@ the validation split from the 50,000 others. Read from the official binary archi
 unpacked files, never from the pickled archive.
 """
 
-import tarfile
-import zlib
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +12,7 @@ import torch
 from torch import Tensor
 
 from chainrule.data import cache
+from chainrule.data.files import exists, opened_tar, read_bytes, read_member
 from chainrule.data.readers.encoders import ImageEncoder
 from chainrule.data.splits import About, Split, Splits, stratified_indices
 
@@ -63,26 +62,24 @@ def load(folder: Path | None = None, seed: int = 0, validation: int = 5_000) -> 
 def published_rows(folder: Path | None) -> np.ndarray:
     """(60,000, 3,073) bytes: label and planes of every image, test images last."""
     unpacked = [cache.folder(folder) / "cifar10" / name for name in FILES]
-    if all(path.is_file() for path in unpacked):
-        return np.concatenate([checked(path, path.read_bytes()) for path in unpacked])
+    if all(map(exists, unpacked)):
+        return np.concatenate([checked(path, read_bytes(path)) for path in unpacked])
     return cache.decoded(cache.fetch(ARCHIVE, ABOUT.source, CHECKSUM, folder), read_archive)
 
 
 def read_archive(path: Path) -> np.ndarray:
     """The rows of the six files of the archive, read without unpacking it."""
-    try:
-        with tarfile.open(path, "r:gz") as archive:
-            found = {member.name: member for member in archive if member.isfile()}
-            parts = []
-            for name in FILES:
-                member = found.get(f"{INSIDE}/{name}")
-                stream = archive.extractfile(member) if member else None
-                if stream is None or member is None or member.size != IMAGES * ROW:
-                    raise cache.damaged(path, f"expected {IMAGES * ROW} bytes of {INSIDE}/{name}")
-                parts.append(checked(path, stream.read()))
-    except (tarfile.TarError, OSError, EOFError, zlib.error) as error:
-        raise cache.damaged(path, str(error)) from error
-    return np.concatenate(parts)
+    wanted = {f"{INSIDE}/{name}": name for name in FILES}
+    parts = {}
+    with opened_tar(path) as archive:
+        for member in archive:
+            if member.name in wanted:
+                content = read_member(archive, member, IMAGES * ROW)
+                parts[wanted[member.name]] = checked(path, content)
+    for name in FILES:
+        if name not in parts:
+            raise cache.damaged(path, f"expected {IMAGES * ROW} bytes of {INSIDE}/{name}")
+    return np.concatenate([parts[name] for name in FILES])
 
 
 def checked(path: Path, content: bytes) -> np.ndarray:

@@ -7,10 +7,6 @@ the official archive, or from train.jsonl.gz and test.jsonl.gz with one object {
 line; reviews are sorted by text, so both give the same rows.
 """
 
-import gzip
-import json
-import tarfile
-import zlib
 from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
@@ -20,9 +16,19 @@ import torch
 from torch import Tensor
 
 from chainrule.data import cache
+from chainrule.data.files import (
+    exists,
+    gunzip,
+    opened_tar,
+    parse_json,
+    read_member,
+    reading,
+)
 from chainrule.data.splits import About, Split, Splits, stratified_indices
+from chainrule.data.state import TEXT, fields, whole
 from chainrule.data.text.encoders import BagEncoder, TokenEncoder
 from chainrule.data.text.vocabulary import SPECIAL, UNKNOWN, Vocabulary, tokenize
+from chainrule.errors import InputError
 
 ABOUT = About(
     task="classification",
@@ -36,6 +42,7 @@ CHECKSUM = "md5:7c2ac02c03563afcf9b574c7e56c153a"
 ARCHIVE = "imdb/aclImdb_v1.tar.gz"
 CLASSES = ("negative", "positive")
 REVIEWS = 25_000  # in each part
+MAX_REVIEW = 2**20  # bytes
 WORDS = 10_000
 MAX_WORD = 40  # characters; longer words are cut
 
@@ -129,7 +136,7 @@ def to_ids(tokens: np.ndarray, known: np.ndarray, vocabulary: Vocabulary) -> Tex
 def paths(folder: Path | None) -> tuple[Path, Path]:
     """The files of both parts; the archive holds both."""
     lines = tuple(cache.folder(folder) / "imdb" / f"{part}.jsonl.gz" for part in ("train", "test"))
-    if all(path.is_file() for path in lines):
+    if all(map(exists, lines)):
         return lines[0], lines[1]
     archive = cache.fetch(ARCHIVE, ABOUT.source, CHECKSUM, folder)
     return archive, archive
@@ -174,28 +181,35 @@ def tokenized(text: str) -> list[str]:
 
 def reviews(path: Path, part: str) -> list[Review]:
     """The texts of a part with their labels, sorted by text."""
-    try:
-        found = sorted(from_archive(path, part) if ".tar" in path.name else from_lines(path))
-    except (OSError, EOFError, ValueError, KeyError, zlib.error, tarfile.TarError) as error:
-        raise cache.damaged(path, str(error)) from error
+    found = sorted(from_archive(path, part) if ".tar" in path.name else from_lines(path))
     if [label for _, label in found].count(1) * 2 != len(found) or len(found) != REVIEWS:
         raise cache.damaged(path, f"expected {REVIEWS} reviews, half of them positive")
     return found
 
 
 def from_lines(path: Path) -> list[Review]:
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        return [(row["text"], int(row["label"])) for row in map(json.loads, file)]
+    """One JSON object per line."""
+    content = gunzip(path)
+    with reading(path):
+        lines = [line for line in content.split(b"\n") if line.strip()]
+        if len(lines) > REVIEWS:
+            raise InputError(f"expected {REVIEWS} reviews, got {len(lines)}")
+        return [from_line(number, line) for number, line in enumerate(lines, 1)]
+
+
+def from_line(number: int, line: bytes) -> Review:
+    row = fields(parse_json(line), f"the review in line {number}", text=TEXT, label=whole(0, 1))
+    return row["text"], row["label"]
 
 
 def from_archive(path: Path, part: str) -> list[Review]:
     """aclImdb/PART/neg/*.txt and …/pos/*.txt, read without unpacking the archive."""
     label = {f"aclImdb/{part}/neg": 0, f"aclImdb/{part}/pos": 1}
-    found = []
-    with tarfile.open(path, "r:gz") as archive:
+    found: list[Review] = []
+    with opened_tar(path) as archive:
         for member in archive:
             folder = member.name.rpartition("/")[0]
-            stream = archive.extractfile(member) if folder in label and member.isfile() else None
-            if stream is not None:
-                found.append((stream.read().decode("utf-8"), label[folder]))
+            if folder in label and member.isfile() and len(found) <= REVIEWS:
+                content = read_member(archive, member, MAX_REVIEW)
+                found.append((content.decode("utf-8"), label[folder]))
     return found

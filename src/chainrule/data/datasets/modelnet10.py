@@ -8,7 +8,6 @@ are the centers of filled cells with an empty neighbor, and 8 empty grids are dr
 """
 
 import zipfile
-import zlib
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +15,8 @@ import torch
 from jaxtyping import Bool, Float, Shaped, UInt8
 
 from chainrule.data import cache
+from chainrule.data.files import exists, opened, reading, unzip
+from chainrule.data.readers.npy import npz_arrays
 from chainrule.data.readers.point_encoders import PointEncoder, mesh_points, resample
 from chainrule.data.splits import TEST_SEED, About, Split, Splits, stratified_indices
 from chainrule.errors import InputError
@@ -33,6 +34,7 @@ VOXELS = "modelnet10/modelnet10_voxel30.npz"
 SIZES = (3_991, 908)
 SIDE, CELLS = 30, 24  # cells along a grid, and along the longest side of an object in it
 POINTS = 1_024
+MAX_MESH = 2**27  # bytes of one mesh
 CLASSES = (
     "bathtub",
     "bed",
@@ -54,7 +56,7 @@ def load(
     normals: whether each point carries the normal of its face, as three more numbers.
     """
     from_voxels = cache.folder(folder) / VOXELS
-    if from_voxels.is_file() and not (cache.folder(folder) / ARCHIVE).is_file():
+    if exists(from_voxels) and not exists(cache.folder(folder) / ARCHIVE):
         if normals:
             raise InputError(
                 f"{from_voxels} has no normals; put {ARCHIVE} into the data folder, or use "
@@ -85,20 +87,15 @@ def load(
 def read_voxels(path: Path) -> UInt8[np.ndarray, "shapes columns"]:
     """Per shape: label, 1 for a test shape, then the three indices of each surface cell."""
     parts = []
-    try:
-        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
-            for test, name in enumerate(("train", "test")):
-                grids, y = archive[f"X_{name}"].astype(bool), archive[f"y_{name}"]
-                if grids.shape != (SIZES[test], SIDE, SIDE, SIDE) or y.shape != grids.shape[:1]:
-                    raise cache.damaged(path, f"expected {SIZES[test]} grids of {SIDE}³")
-                if y.min() < 0 or y.max() >= len(CLASSES):
-                    raise cache.damaged(path, "expected labels from 0 to 9")
-                filled = grids.any((1, 2, 3))
-                parts.append(surfaces(grids[filled], y[filled], test))
-    except InputError:
-        raise
-    except Exception as error:  # a broken zip archive fails in many ways
-        raise cache.damaged(path, str(error)) from error
+    for test, name in enumerate(("train", "test")):
+        grids, y = npz_arrays(path, (f"X_{name}", f"y_{name}"))
+        if grids.shape != (SIZES[test], SIDE, SIDE, SIDE) or y.shape != grids.shape[:1]:
+            raise cache.damaged(path, f"expected {SIZES[test]} grids of {SIDE}³")
+        if y.min() < 0 or y.max() >= len(CLASSES):
+            raise cache.damaged(path, "expected labels from 0 to 9")
+        grids = grids.astype(bool)
+        filled = grids.any((1, 2, 3))
+        parts.append(surfaces(grids[filled], y[filled], test))
     return np.concatenate(parts)
 
 
@@ -130,16 +127,17 @@ def read_archive(path: Path) -> Float[np.ndarray, "shapes columns"]:
 
     Only CLASS/train/*.off and CLASS/test/*.off are read, and nothing is unpacked to disk.
     """
-    rows: list[list[float]] = []
-    try:
-        with zipfile.ZipFile(path) as archive:
-            for test, label, name in meshes(archive.namelist()):
-                text = archive.read(name).decode("utf-8")
-                generator = np.random.default_rng([TEST_SEED, len(rows)])
-                rows.append([label, test, *mesh_points(text, POINTS, generator).ravel()])
-    except (zipfile.BadZipFile, OSError, EOFError, zlib.error, ValueError) as error:
-        raise cache.damaged(path, str(error)) from error
-    found = np.array(rows, np.float32)
+    rows: list[np.ndarray] = []
+    with opened(path) as stream, reading(path), zipfile.ZipFile(stream) as archive:
+        every = meshes(archive.namelist())
+        if len(every) > sum(SIZES):
+            raise InputError(f"expected {sum(SIZES)} meshes, got {len(every)}")
+        for test, label, name in every:
+            text = unzip(archive, name, MAX_MESH).decode("utf-8")
+            generator = np.random.default_rng([TEST_SEED, len(rows)])
+            points = mesh_points(text, POINTS, generator)
+            rows.append(np.concatenate([[label, test], points.ravel()]).astype(np.float32))
+    found = np.array(rows)
     if not len(found) or {0, 1} != set(found[:, 1]) or len(set(found[:, 0])) != len(CLASSES):
         raise cache.damaged(path, "expected meshes of all ten classes in train/ and test/")
     return found

@@ -6,14 +6,13 @@ the German words, y the English words between begin and end tokens. The split is
 effect.
 """
 
-import gzip
-import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from torch import Tensor
 
 from chainrule.data import cache
+from chainrule.data.files import gunzip, reading
 from chainrule.data.splits import About, Split, Splits
 from chainrule.data.text.encoders import PairEncoder
 from chainrule.data.text.vocabulary import (
@@ -47,6 +46,14 @@ class Captions(Splits):
 
 
 PARTS = {"train": 29_000, "val": 1_014, "test_2016_flickr": 1_000}
+CHECKSUMS = {  # SHA-256 of the unpacked files
+    "train.de": "2c2b73fd2b548fbcde3a875e0a78d6ee94d498bfdee6bd3eae3945779e9ddf72",
+    "train.en": "460a15fbd157e34a7a9957ee388c1ca247fe47af3ef25fb50442af6c274e0fc6",
+    "val.de": "660e09eb7e1da2f856ea13ee5ad3cf6d36b3d5b0b733c857e94c5747a3dfc660",
+    "val.en": "1f2a23d992769b5b3d209b0a10dd0b77c08cceb1f20dfb97ed0aafa49d107227",
+    "test_2016_flickr.de": "4be6b5b3236b79c25475c6bb829800a7ce559e9ba7a1f6c2394fe4d40be46d16",
+    "test_2016_flickr.en": "399a4382932c1aadd3ceb9bef1008d388a64c76d4ae4e9d4728c6f4301cac182",
+}
 MIN_COUNT = 2  # occurrences in training that make a word known
 
 
@@ -69,12 +76,12 @@ def sentences(folder: Path | None, language: str) -> dict[str, list[str]]:
 
 
 def read(part: str, language: str, folder: Path | None) -> list[str]:
-    name = f"{part}.{language}.gz"
-    path = cache.fetch(f"multi30k/{name}", ABOUT.source + name, None, folder)
-    try:
-        lines = gzip.decompress(path.read_bytes()).decode().splitlines()
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
-        raise cache.damaged(path, str(error)) from error
+    name, checksum = f"{part}.{language}.gz", CHECKSUMS[f"{part}.{language}"]
+    where = f"multi30k/{name}", ABOUT.source + name
+    path = cache.fetch(*where, f"gunzip-sha256:{checksum}", folder)
+    content = gunzip(path)
+    with reading(path):
+        lines = content.decode().splitlines()
     if len(lines) != PARTS[part]:
         raise cache.damaged(path, f"expected {PARTS[part]} sentences, got {len(lines)}")
     return lines

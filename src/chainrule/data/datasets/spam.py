@@ -7,6 +7,7 @@ e-mails are the test split; the seed draws 230 e-mails for validation from the 3
 from pathlib import Path
 
 from chainrule.data import cache
+from chainrule.data.files import exists, read_bytes
 from chainrule.data.readers.columns import Columns
 from chainrule.data.readers.islp import read_checked
 from chainrule.data.readers.table import TableOptions, table
@@ -34,7 +35,7 @@ FEATURES = (
 
 def load(folder: Path | None = None, seed: int = 0) -> Splits:
     whole = cache.folder(folder) / "spam/Spam.txt"
-    columns = from_table(whole) if whole.is_file() else from_text(folder)
+    columns = from_table(whole) if exists(whole) else from_text(folder)
     test_rows = [flag == "1" for flag in columns.pop("test")]
     columns["spam"] = ["spam" if float(flag) else "email" for flag in columns["spam"]]
     return table(
@@ -55,7 +56,7 @@ def from_text(folder: Path | None) -> Columns:
     """Rows of 58 numbers in one file and the split in another, as the authors publish them."""
     names = ("spam.data", "spam.traintest")
     paths = [cache.fetch(f"spam/{name}", ABOUT.source + name, None, folder) for name in names]
-    rows, split = (path.read_text("ascii", "replace").split("\n") for path in paths)
+    rows, split = (read_bytes(path).decode("ascii", "replace").split("\n") for path in paths)
     values = [row.split() for row in rows if row.strip()]
     if len(values) != ROWS or {len(row) for row in values} != {58}:
         raise cache.damaged(paths[0], f"expected {ROWS} rows of 58 numbers")

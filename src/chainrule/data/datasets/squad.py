@@ -8,7 +8,6 @@ the positions in x of the first and last word of the answer. Questions whose ans
 dropped from x; `questions` returns all of them as text.
 """
 
-import json
 import zipfile
 from collections.abc import Sequence
 from itertools import chain
@@ -19,7 +18,17 @@ import numpy as np
 import torch
 
 from chainrule.data import cache
+from chainrule.data.files import (
+    MAX_UNPACKED,
+    at_most,
+    exists,
+    opened,
+    parse_json,
+    reading,
+    unzip,
+)
 from chainrule.data.splits import TEST_SEED, About, Split, Splits
+from chainrule.data.state import LIST, TEXT, fields, shown, whole
 from chainrule.data.text.vocabulary import (
     BEGIN,
     UNKNOWN,
@@ -28,6 +37,7 @@ from chainrule.data.text.vocabulary import (
     pad_sequences,
     word_vocabulary,
 )
+from chainrule.errors import InputError
 
 ABOUT = About(
     task="questions",
@@ -127,7 +137,7 @@ def local_file(part: str, folder: Path | None) -> Path | None:
     """The file in the data folder, plain or zipped; None if there is none."""
     names = (f"squad/{part}-v1.1.json{suffix}" for suffix in ("", ".zip"))
     paths = (cache.folder(folder) / name for name in names)
-    return next((path for path in paths if path.is_file()), None)
+    return next((path for path in paths if exists(path)), None)
 
 
 def fetch_file(part: str, folder: Path | None) -> Path:
@@ -150,29 +160,41 @@ def split_articles(articles: Articles, number: int, seed: int) -> tuple[Articles
 
 def read(path: Path) -> Articles:
     """The questions of every article; an answer that is not at its stated position is refused."""
-    try:
+    with opened(path) as stream, reading(path):
         if path.suffix == ".zip":
-            with zipfile.ZipFile(path) as archive:
-                content = archive.read(path.stem)
+            with zipfile.ZipFile(stream) as archive:
+                content = unzip(archive, path.stem)
         else:
-            content = path.read_bytes()
-        return {
-            article["title"]: [
-                question(asked, paragraph["context"], article["title"])
-                for paragraph in article["paragraphs"]
-                for asked in paragraph["qas"]
-            ]
-            for article in json.loads(content)["data"]
-        }
-    except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
-        raise cache.damaged(path, str(error)) from error
+            content = at_most(stream, MAX_UNPACKED)
+        articles = fields(parse_json(content), "the file", data=LIST)["data"]
+        return dict(article(number, state) for number, state in enumerate(articles, 1))
 
 
-def question(asked: dict[str, Any], passage: str, article: str) -> Question:
-    answers = tuple(Answer(found["answer_start"], found["text"]) for found in asked["answers"])
+def article(number: int, state: Any) -> tuple[str, list[Question]]:
+    """The title and the questions of an article."""
+    what = f"article {number}"
+    found = fields(state, what, title=TEXT, paragraphs=LIST)
+    questions = []
+    for count, paragraph in enumerate(found["paragraphs"], 1):
+        where = f"paragraph {count} of {what}"
+        known = fields(paragraph, where, context=TEXT, qas=LIST)
+        for asked in known["qas"]:
+            questions.append(question(asked, known["context"], found["title"], where))
+    return found["title"], questions
+
+
+def question(state: Any, passage: str, title: str, where: str) -> Question:
+    asked = fields(state, f"a question in {where}", question=TEXT, answers=LIST)
+    kinds = {"answer_start": whole(0, len(passage)), "text": TEXT}
+    answers = tuple(
+        Answer(*fields(found, f"an answer in {where}", **kinds).values())
+        for found in asked["answers"]
+    )
     for start, text in answers:
         if passage[start : start + len(text)] != text:
-            raise ValueError(f"the answer {text!r} is not at position {start} of its passage")
+            raise InputError(
+                f"the answer {shown(text)} is not at position {start} of its passage in {where}"
+            )
     if not answers:
-        raise ValueError(f"the question {asked['question']!r} has no answer")
-    return Question(asked["question"], passage, answers, article)
+        raise InputError(f"the question {shown(asked['question'])} in {where} has no answer")
+    return Question(asked["question"], passage, answers, title)

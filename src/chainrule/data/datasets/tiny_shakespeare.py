@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from chainrule.data import cache
+from chainrule.data.files import read_bytes
 from chainrule.data.splits import About, Split, Splits
 from chainrule.data.text.vocabulary import character_vocabulary
 
@@ -29,7 +30,7 @@ CHARACTERS = 1_115_394
 
 def load(folder: Path | None = None, seed: int = 0) -> Splits:
     path = cache.fetch("tinyshakespeare/input.txt", ABOUT.source, CHECKSUM, folder)
-    content = path.read_bytes()
+    content = read_bytes(path)
     if len(content) != CHARACTERS or not content.isascii():
         raise cache.damaged(path, f"expected {CHARACTERS} characters of plain text")
     vocabulary = character_vocabulary(content.decode())

@@ -11,7 +11,9 @@ import numpy as np
 import torch
 
 from chainrule.data import cache
+from chainrule.data.files import exists, gunzip, reading
 from chainrule.data.readers.encoders import ImageEncoder
+from chainrule.data.readers.npy import npz_arrays
 from chainrule.data.splits import About, Split, Splits, hold_out
 
 ABOUT = About(
@@ -27,7 +29,7 @@ SIZES = (7_291, 2_007)
 def load(folder: Path | None = None, seed: int = 0, validation: int = 1_000) -> Splits:
     """validation: size of the validation split."""
     both = cache.folder(folder) / "usps_zip/zip.npy.npz"
-    train, test = from_array(both) if both.is_file() else from_text(folder)
+    train, test = from_array(both) if exists(both) else from_text(folder)
     train, held = hold_out(train.x, train.y, validation, seed)
     classes = tuple("0123456789")
     return Splits(train, held, test, classes, ImageEncoder(size=16, margin=0.0))
@@ -36,9 +38,9 @@ def load(folder: Path | None = None, seed: int = 0, validation: int = 1_000) -> 
 def from_array(path: Path) -> tuple[Split, Split]:
     """Both parts from one array of rows: digit, 256 pixels, and 1 for a test row."""
     rows = cache.decoded(path, read_array)
-    is_test = rows[:, 257:] == 1
-    if rows.shape[1] != 258 or is_test.sum() != SIZES[1]:
+    if rows.ndim != 2 or rows.shape[1] != 258 or (rows[:, 257] == 1).sum() != SIZES[1]:
         raise cache.damaged(path, "expected 258 columns, the last 1 in 2007 rows")
+    is_test = rows[:, 257:] == 1
     parts = rows[~is_test[:, 0], :257], rows[is_test[:, 0], :257]
     train, test = (checked(path, part, size) for part, size in zip(parts, SIZES, strict=True))
     return train, test
@@ -56,18 +58,14 @@ def from_text(folder: Path | None) -> tuple[Split, Split]:
 
 
 def read_array(path: Path) -> np.ndarray:
-    try:
-        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
-            return np.atleast_2d(archive["arr_0"])
-    except Exception as error:  # a broken zip archive fails in many ways
-        raise cache.damaged(path, str(error)) from error
+    (found,) = npz_arrays(path, ["arr_0"])
+    return np.atleast_2d(found)
 
 
 def read_text(path: Path) -> np.ndarray:
-    try:
-        return np.loadtxt(path, ndmin=2)
-    except Exception as error:  # as does broken compressed text
-        raise cache.damaged(path, str(error)) from error
+    content = gunzip(path)
+    with reading(path):
+        return np.loadtxt(content.decode("ascii").splitlines(), ndmin=2)
 
 
 def checked(path: Path, rows: np.ndarray, size: int) -> Split:

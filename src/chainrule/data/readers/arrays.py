@@ -1,5 +1,6 @@
 """Your own arrays: NumPy, PyTorch or a DataFrame as three splits, and arrays larger than memory."""
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -7,8 +8,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from chainrule.data.files import opened
 from chainrule.data.readers.columns import LARGEST
 from chainrule.data.readers.encoders import VectorEncoder
+from chainrule.data.readers.npy import FAULTS
 from chainrule.data.readers.table import infer_classes, rare_class_remarks
 from chainrule.data.readers.table_encoder import TableEncoder
 from chainrule.data.splits import Splits, three_way_split
@@ -67,11 +70,14 @@ def memory_mapped(path: str | Path) -> Tensor:
 
     path: a .npy file of numbers.
     """
+    with opened(path) as stream:
+        start = stream.read(len(np.lib.format.MAGIC_PREFIX))
     try:
-        return torch.from_numpy(np.load(path, mmap_mode="c", allow_pickle=False))
-    except FileNotFoundError:
-        raise InputError(f"there is no file {path}") from None
-    except (OSError, ValueError, EOFError, TypeError, AttributeError) as error:
+        if start != np.lib.format.MAGIC_PREFIX:
+            raise InputError("another format")
+        with warnings.catch_warnings(action="ignore"):  # a damaged header is odd Python
+            return torch.from_numpy(np.lib.format.open_memmap(path, mode="c"))
+    except (*FAULTS, ValueError, OSError) as error:
         raise InputError(f"{path}: expected a .npy file with one array of numbers") from error
 
 

@@ -3,19 +3,23 @@
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from chainrule.data.files import read_bytes
+from chainrule.data.state import shown
 from chainrule.errors import InputError
 
 Columns = dict[str, list[str]]
 
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "<na>", "nat"})
 LARGEST = 1e30  # float32 cannot hold sums of squares of larger numbers
+NAMES = 20  # of columns in a message
+MAX_FORMATTED = 64  # characters of a cell that may be a formatted number or a date
 MAJORITY = 0.8  # a column with this fraction of numbers, but words too, is taken for a mistake
 CURRENCY = r"(?:[$€£¥]|USD|EUR|GBP|CHF|JPY)"
 FORMATTED = re.compile(
@@ -63,7 +67,11 @@ def as_columns(source: Any) -> Columns:
         raise InputError("the table is empty; expected named columns")
     lengths = {name: len(values) for name, values in columns.items()}
     if len(set(lengths.values())) > 1:
-        raise InputError(f"expected columns of equal length, got {lengths}")
+        shortest, longest = (pick(lengths, key=lambda name: lengths[name]) for pick in (min, max))
+        raise InputError(
+            f"expected columns of equal length, got {lengths[shortest]} values of {shortest!r} and "
+            f"{lengths[longest]} of {longest!r}"
+        )
     return columns
 
 
@@ -89,12 +97,7 @@ def read_csv(path: str | Path) -> Columns:
 
 
 def _text(path: str | Path) -> str:
-    try:
-        content = Path(path).read_bytes()
-    except FileNotFoundError:
-        raise InputError(f"there is no file {path}") from None
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}") from error
+    content = read_bytes(path)
     if content.startswith(b"PK") and b"xl/workbook" in content:
         raise InputError(f"{path} is an Excel workbook; save the sheet as CSV in UTF-8")
     for start, what in SIGNATURES.items():
@@ -126,10 +129,11 @@ def _check_header(path: str | Path, line: int, header: list[str]) -> None:
             "give it one or remove it (pandas leaves it out with index=False)"
         )
     if not parse_numbers(header)[1]:
-        raise InputError(f"{path}, line {line}: expected column names, got the numbers {header}")
-    twice = [name for name in header if header.count(name) > 1]
-    if twice:
-        raise InputError(f"{path}, line {line}: there are two columns named {twice[0]!r}")
+        got = f"{', '.join(header[:NAMES])}{', …' * (len(header) > NAMES)}"
+        raise InputError(f"{path}, line {line}: expected column names, got the numbers {got}")
+    twice = next((name for name, number in Counter(header).items() if number > 1), None)
+    if twice is not None:
+        raise InputError(f"{path}, line {line}: there are two columns named {twice!r}")
 
 
 def require_columns(table: Columns, names: Iterable[str]) -> None:
@@ -137,18 +141,16 @@ def require_columns(table: Columns, names: Iterable[str]) -> None:
     absent = [name for name in names if name not in table]
     if absent:
         raise InputError(
-            f"missing column{'s' * (len(absent) > 1)} {', '.join(map(repr, absent))}, which the "
-            f"training data had; got {', '.join(map(repr, table))}"
+            f"missing column{'s' * (len(absent) > 1)} {listed(absent)}, which the training data "
+            f"had; got {listed(table)}"
         )
 
 
-@contextmanager
-def errors_naming(path: str | Path) -> Iterator[None]:
-    """Prefix errors within with the path of the file."""
-    try:
-        yield
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from error
+def listed(names: Iterable[str], most: int = NAMES) -> str:
+    """The first different names, and how many more there are."""
+    every = list(dict.fromkeys(names))
+    more = f" and {len(every) - most:,} more" if len(every) > most else ""
+    return ", ".join(map(shown, every[:most])) + more
 
 
 def is_missing(value: str) -> bool:
@@ -193,7 +195,7 @@ def is_numeric(name: str, values: list[str]) -> bool:
             f"column {name!r} holds numbers, but {words[0]!r} in row {rows[0] + 1} below the "
             "header; correct the value, or leave it empty if it is missing"
         )
-    formatted = [word for word in words if FORMATTED.fullmatch(word)]
+    formatted = [word for word in words if matches(FORMATTED, word)]
     present = len(values) - sum(map(is_missing, values))
     if formatted and present - len(words) + len(formatted) >= MAJORITY * present:
         raise InputError(
@@ -203,9 +205,14 @@ def is_numeric(name: str, values: list[str]) -> bool:
     return False
 
 
+def matches(pattern: re.Pattern[str], cell: str) -> bool:
+    """Whether a cell has this form; a long one is text, and the patterns are slow on it."""
+    return len(cell) <= MAX_FORMATTED and bool(pattern.fullmatch(cell))
+
+
 def are_dates(values: list[str]) -> bool:
     """Whether most values look like dates."""
-    return sum(bool(DATE.fullmatch(value)) for value in values) >= MAJORITY * len(values)
+    return sum(matches(DATE, value) for value in values) >= MAJORITY * len(values)
 
 
 def is_row_index(values: list[str]) -> bool:

@@ -1,25 +1,34 @@
 """Encoders of a user's images and numbers, and restoring any encoder from JSON."""
 
+import struct
 import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from chainrule.data.readers.columns import errors_naming, numeric_column, read_csv, require_columns
+from chainrule.data.files import FileError, errors_naming, read_bytes
+from chainrule.data.readers.columns import numeric_column, read_csv, require_columns
 from chainrule.data.readers.graph_table import NodeEncoder
 from chainrule.data.readers.table_encoder import TableEncoder
 from chainrule.data.splits import Encoder
+from chainrule.data.state import FLAG, TEXT, TEXTS, fields, number, optional, whole
 from chainrule.data.text.encoders import BagEncoder, PairEncoder, TokenEncoder
 from chainrule.data.text.vocabulary import Vocabulary
 from chainrule.data.text.wordpiece import WordPiece
 from chainrule.errors import InputError
 from chainrule.registry import unknown
 
+if TYPE_CHECKING:
+    from PIL import Image
+
+MAX_PICTURE = 2**28  # bytes of a file
+MAX_SIDE = 8_192  # pixels; an image is centered on a square of its longer side
 BRIGHT = 0.5  # a brighter border is paper and not a dark background
 FAINT = 0.1  # an image without a larger contrast is blank
 INK = 0.3  # fraction of the strongest ink from which a pixel is ink; JPEG artifacts are weaker
@@ -76,8 +85,17 @@ class ImageEncoder:
         return {"kind": "image", **asdict(self)}
 
     @classmethod
-    def from_json(cls, state: dict[str, Any]) -> "ImageEncoder":
-        return cls(state["size"], state["channels"], state["invert_bright"], state.get("margin"))
+    def from_json(cls, state: Any) -> "ImageEncoder":
+        return cls(
+            **fields(
+                state,
+                "the encoder of images",
+                size=whole(1, MAX_SIDE),
+                channels=whole(1, 3),
+                invert_bright=FLAG,
+                margin=optional(number(0.0, 0.5)),
+            )
+        )
 
 
 @dataclass(frozen=True)
@@ -106,16 +124,17 @@ class VectorEncoder:
         return {"kind": "vector", **asdict(self)}
 
     @classmethod
-    def from_json(cls, state: dict[str, Any]) -> "VectorEncoder":
-        return cls(tuple(state["columns"]))
+    def from_json(cls, state: Any) -> "VectorEncoder":
+        found = fields(state, "the encoder of numbers", columns=TEXTS)
+        return cls(tuple(found["columns"]))
 
 
-def encoder_from_json(state: dict[str, Any]) -> Encoder:
+def encoder_from_json(state: Any) -> Encoder:
     """The encoder whose `to_json` returned `state`."""
     # Imported here because point_encoders imports this file.
     from chainrule.data.readers.point_encoders import DrawingEncoder, PointEncoder
 
-    constructors: dict[str, Callable[[dict[str, Any]], Encoder]] = {
+    constructors: dict[str, Callable[[Any], Encoder]] = {
         "table": TableEncoder.from_json,
         "image": ImageEncoder.from_json,
         "vector": VectorEncoder.from_json,
@@ -128,7 +147,7 @@ def encoder_from_json(state: dict[str, Any]) -> Encoder:
         "pair": PairEncoder.from_json,
         "wordpiece": WordPiece.from_json,
     }
-    kind = str(state.get("kind"))
+    kind = fields(state, "the encoder", kind=TEXT)["kind"]
     if kind not in constructors:
         raise InputError(unknown("encoder", kind, list(constructors)))
     return constructors[kind](state)
@@ -136,21 +155,34 @@ def encoder_from_json(state: dict[str, Any]) -> Encoder:
 
 def _pixels(path: str | Path, mode: str) -> np.ndarray:
     """The image as bytes, upright, with transparent parts white."""
+    from PIL import Image
+
+    content = read_bytes(path, MAX_PICTURE)
+    try:
+        with (
+            warnings.catch_warnings(action="ignore"),  # the size is checked here
+            Image.open(BytesIO(content), formats=("PNG", "JPEG")) as image,
+        ):
+            if max(image.size) > MAX_SIDE:
+                width, height = image.size
+                raise FileError(
+                    f"{path} has {width} × {height} pixels; reduce its size to at most "
+                    f"{MAX_SIDE:,} on the longer side"
+                )
+            return _upright(image, mode)
+    except FileError:
+        raise
+    except Image.DecompressionBombError as error:
+        raise InputError(f"{path} has too many pixels; reduce its size") from error
+    except (OSError, SyntaxError, ValueError, TypeError, LookupError, struct.error) as error:
+        raise InputError(f"{path} cannot be read as a PNG or JPEG image") from error
+
+
+def _upright(image: "Image.Image", mode: str) -> np.ndarray:
+    """The pixels as the camera was held, with transparent parts white."""
     from PIL import Image, ImageOps
 
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", Image.DecompressionBombWarning)
-            with Image.open(path, formats=("PNG", "JPEG")) as image:
-                upright = ImageOps.exif_transpose(image)
-    except FileNotFoundError:
-        raise InputError(f"there is no file {path}") from None
-    except (Image.DecompressionBombWarning, Image.DecompressionBombError) as error:
-        raise InputError(
-            f"{path} has more than {Image.MAX_IMAGE_PIXELS} pixels; reduce its size"
-        ) from error
-    except (OSError, SyntaxError, ValueError) as error:
-        raise InputError(f"{path} cannot be read as a PNG or JPEG image") from error
+    upright = ImageOps.exif_transpose(image)
     if upright.mode.startswith("I"):
         upright = Image.fromarray((np.asarray(upright) // 257).astype(np.uint8))
     if upright.has_transparency_data:

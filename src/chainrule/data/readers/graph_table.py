@@ -16,17 +16,19 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from chainrule.data.files import errors_naming, read_bytes
 from chainrule.data.graph_splits import GraphSplits, graph_splits
 from chainrule.data.readers.columns import (
     Columns,
-    errors_naming,
     is_missing,
+    listed,
     read_csv,
     require_columns,
 )
 from chainrule.data.readers.table import MIN_ROWS, infer_classes, rare_class_remarks
 from chainrule.data.readers.table_encoder import TableEncoder, fit_columns
 from chainrule.data.splits import TEST_SEED, stratified_indices
+from chainrule.data.state import TEXT, fields
 from chainrule.errors import InputError
 from chainrule.graphs import Graph, undirected
 from chainrule.registry import unknown
@@ -55,15 +57,18 @@ class NodeEncoder:
                 f"{self.nodes} or {self.edges} has changed since training; train again on the new "
                 "graph"
             )
-        number = {name: m for m, name in enumerate(read_csv(self.nodes)[self.id])}
+        known = read_csv(self.nodes)
+        with errors_naming(self.nodes):
+            require_columns(known, [self.id])
+        number = {name: m for m, name in enumerate(known[self.id])}
         asked = read_csv(path)
         with errors_naming(path):
             require_columns(asked, [self.id])
             unknown_ids = [name for name in asked[self.id] if name not in number]
             if unknown_ids:
                 raise InputError(
-                    f"expected nodes of {self.nodes}, got {listed(unknown_ids)}; add them to the "
-                    "graph and train again"
+                    f"expected nodes of {self.nodes}, got {listed(unknown_ids, MAX_NAMES)}; add "
+                    "them to the graph and train again"
                 )
         return torch.tensor([number[name] for name in asked[self.id]])
 
@@ -71,8 +76,9 @@ class NodeEncoder:
         return {"kind": "nodes", **asdict(self)}
 
     @classmethod
-    def from_json(cls, state: dict[str, Any]) -> "NodeEncoder":
-        return cls(state["nodes"], state["edges"], state["id"], state["digest"])
+    def from_json(cls, state: Any) -> "NodeEncoder":
+        kinds = dict.fromkeys(("nodes", "edges", "id", "digest"), TEXT)
+        return cls(**fields(state, "the encoder of nodes", **kinds))
 
 
 def graph_table(
@@ -180,8 +186,8 @@ def edges_of(
         unknown_ids = [name for name in (*table[first], *table[second]) if name not in number]
         if unknown_ids:
             raise InputError(
-                f"expected ids of nodes in {nodes}, got {listed(unknown_ids)}; add them there, or "
-                "remove their edges"
+                f"expected ids of nodes in {nodes}, got {listed(unknown_ids, MAX_NAMES)}; add them "
+                "there, or remove their edges"
             )
         pairs = list(zip(table[first], table[second], strict=True))
         seen: dict[tuple[str, str], int] = {}
@@ -202,19 +208,9 @@ def edges_of(
     return undirected(ends), tuple(remarks)
 
 
-def listed(names: list[str]) -> str:
-    """The first different names, and how many more there are."""
-    names = list(dict.fromkeys(names))
-    rest = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
-    return ", ".join(map(repr, names[:MAX_NAMES])) + rest
-
-
 def digest_of(*paths: str | Path) -> str:
     """One checksum of several files."""
     found = hashlib.sha256()
     for path in paths:
-        try:
-            found.update(hashlib.sha256(Path(path).read_bytes()).digest())
-        except OSError as error:
-            raise InputError(f"{path} cannot be read: {error.strerror}") from error
+        found.update(hashlib.sha256(read_bytes(path)).digest())
     return found.hexdigest()

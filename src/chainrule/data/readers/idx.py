@@ -1,9 +1,7 @@
 """The idx format of MNIST and similar data sets: a header of sizes, then one byte per value."""
 
-import gzip
 import math
 import struct
-import zlib
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +9,7 @@ import torch
 from torch import Tensor
 
 from chainrule.data.cache import damaged, decoded, fetch
+from chainrule.data.files import gunzip
 from chainrule.data.readers.encoders import ImageEncoder
 from chainrule.data.splits import Split, Splits, stratified_indices
 
@@ -24,10 +23,7 @@ FILES = {
 
 def read_idx(path: Path) -> np.ndarray:
     """The bytes of a gzipped idx file, in the shape given by its header."""
-    try:
-        content = gzip.decompress(path.read_bytes())
-    except (OSError, EOFError, zlib.error) as error:
-        raise damaged(path, str(error)) from error
+    content = gunzip(path)
     if len(content) < 4 or content[:3] != b"\0\0\x08":
         raise damaged(path, "its header is not that of an idx file of bytes")
     start = 4 + 4 * content[3]

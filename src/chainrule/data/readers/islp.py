@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from chainrule.data import cache
+from chainrule.data.files import FileError
 from chainrule.data.readers.columns import Columns, read_csv
 from chainrule.data.splits import About
 from chainrule.errors import InputError
@@ -25,6 +26,8 @@ def read_checked(path: Path, rows: int, columns: tuple[str, ...]) -> Columns:
     """The table; other column names or numbers of rows are refused."""
     try:
         table = read_csv(path)
+    except FileError:
+        raise
     except InputError as error:
         raise cache.damaged(path, str(error)) from error
     if tuple(table) != columns or len(table[columns[0]]) != rows:

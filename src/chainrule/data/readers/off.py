@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
+from chainrule.data.readers.columns import LARGEST
 from chainrule.errors import InputError
 
 
@@ -44,8 +45,8 @@ def read_off(text: str) -> Mesh:
             f"expected {vertices} lines of vertices and {faces} of faces, got {len(body)} lines"
         )
     corners = numbers(body[:vertices], 3).astype(np.float32)
-    if not np.isfinite(corners).all():
-        raise InputError("expected finite coordinates")
+    if not (abs(corners) <= LARGEST).all():
+        raise InputError(f"expected finite coordinates of at most {LARGEST:g}")
     return Mesh(corners, triangles_of(body[vertices : vertices + faces], vertices))
 
 

@@ -1,19 +1,19 @@
-"""The citation graphs of Planetoid: download, restricted unpickling, and assembly of the parts.
+"""The citation graphs of Planetoid: download, and assembly of the parts.
 
     ind.NAME.x, y          features and labels of the training nodes
     ind.NAME.allx, ally    of all nodes but the test nodes, the training nodes first
     ind.NAME.tx, ty        of the test nodes, in the order of ind.NAME.test.index
     ind.NAME.graph         neighbors of each node
 
-The files are Python 2 pickles. A pickle may run any code when it is loaded; this reader allows only
-arrays, CSR matrices and lists of numbers, and refuses everything else. The publishers give no
-checksums, so the result is compared with the published numbers of nodes, edges and features.
+The files are Python 2 pickles, which `pickled` reads as data. The publishers give no checksums;
+those in use were computed from the published files, and every file is compared with its own. The
+result is compared with the published numbers of nodes, edges and features.
 """
 
-from collections import defaultdict
+import hashlib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from pickle import Unpickler, UnpicklingError
 from typing import Any
 
 import numpy as np
@@ -22,13 +22,16 @@ from scipy.sparse import csr_array, lil_array
 from torch import Tensor
 
 from chainrule.data import cache
+from chainrule.data.files import damaged, read_bytes, reading
 from chainrule.data.graph_splits import GraphSplits, graph_splits
+from chainrule.data.readers.pickled import read_pickle
 from chainrule.data.splits import About
 from chainrule.errors import InputError
 from chainrule.graphs import Graph, undirected
 
 SOURCE = "https://github.com/kimiyoung/planetoid/raw/master/data"
 PARTS = ("x", "y", "tx", "ty", "allx", "ally", "graph")
+MAX_PART = 2**24  # bytes of a file; the largest has 595,021
 VALIDATION = 500  # the nodes after the training nodes, as is usual
 
 
@@ -39,6 +42,7 @@ class GraphSpec:
     name: its name in the file names.
     classes: the class names in label order.
     nodes, edges, features: their numbers; edges are undirected and without self-loops.
+    checksums: SHA-256 of each of its files.
     """
 
     name: str
@@ -46,43 +50,15 @@ class GraphSpec:
     nodes: int
     edges: int
     features: int
-
-
-class PickledCSR:
-    """Stands in for SciPy's CSR matrix while unpickling: it only keeps the state."""
-
-    def __setstate__(self, state: Any) -> None:
-        self.state = state
-
-
-# The names of Python 2; NumPy 2 moved the reconstruction of arrays.
-ALLOWED: dict[tuple[str, str], Any] = {
-    ("numpy", "ndarray"): np.ndarray,
-    ("numpy", "dtype"): np.dtype,
-    ("numpy.core.multiarray", "_reconstruct"): np._core.multiarray._reconstruct,  # type: ignore[attr-defined]
-    ("scipy.sparse.csr", "csr_matrix"): PickledCSR,
-    ("collections", "defaultdict"): defaultdict,
-    ("__builtin__", "list"): list,
-}
-
-
-class RestrictedUnpickler(Unpickler):
-    """Builds nothing but arrays, CSR matrices and lists."""
-
-    def find_class(self, module: str, name: str) -> Any:
-        if (module, name) not in ALLOWED:
-            raise UnpicklingError(f"{module}.{name} is not allowed")
-        return ALLOWED[module, name]
+    checksums: Mapping[str, str]
 
 
 def load_planetoid(spec: GraphSpec, folder: Path | None) -> GraphSplits:
     """The graph with the published split: 20 nodes per class, 500 and 1,000 nodes."""
-    parts = {part: restricted_load(fetch_part(spec.name, part, folder)) for part in PARTS}
-    path = fetch_part(spec.name, "test.index", folder)
-    try:
-        return assemble(parts, test_nodes(path), spec)
-    except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
-        raise cache.damaged(path.with_name(f"ind.{spec.name}.*"), str(error)) from error
+    parts = {part: read_part(spec, part, folder, read_pickle) for part in PARTS}
+    test = read_part(spec, "test.index", folder, read_indices)
+    with reading(cache.folder(folder) / f"planetoid/ind.{spec.name}.*"):
+        return assemble(parts, test, spec)
 
 
 def about(name: str, shapes: str, citation: str) -> About:
@@ -96,36 +72,20 @@ def about(name: str, shapes: str, citation: str) -> About:
     )
 
 
-def fetch_part(name: str, part: str, folder: Path | None) -> Path:
-    file = f"ind.{name}.{part}"
-    return cache.fetch(f"planetoid/{file}", f"{SOURCE}/{file}", None, folder)
+def read_part(spec: GraphSpec, part: str, folder: Path | None, read: Callable[[bytes], Any]) -> Any:
+    """What one file holds; a file that is not the published one is refused."""
+    file, checksum = f"ind.{spec.name}.{part}", spec.checksums[part]
+    path = cache.fetch(f"planetoid/{file}", f"{SOURCE}/{file}", f"sha256:{checksum}", folder)
+    content = read_bytes(path, MAX_PART)
+    if hashlib.sha256(content).hexdigest() != checksum:
+        raise damaged(path, f"its checksum is not sha256:{checksum}")
+    with reading(path):
+        return read(content)
 
 
-def restricted_load(path: Path) -> Any:
-    """The content of a pickle of arrays, CSR matrices and lists."""
-    try:
-        with path.open("rb") as stream:
-            found = RestrictedUnpickler(stream, encoding="latin1").load()
-        return csr_matrix(found) if isinstance(found, PickledCSR) else found
-    except Exception as error:  # a damaged pickle may raise anything
-        raise cache.damaged(path, str(error)) from error
-
-
-def csr_matrix(found: PickledCSR) -> csr_array:
-    """The matrix with the pickled state."""
-    state = found.state
-    parts = tuple(np.asarray(state[name]) for name in ("data", "indices", "indptr"))
-    rows = csr_array(parts, shape=state["_shape"])
-    rows.check_format(full_check=True)
-    return rows
-
-
-def test_nodes(path: Path) -> np.ndarray:
+def read_indices(content: bytes) -> np.ndarray:
     """The indices of the test nodes, in the order of the test files."""
-    try:
-        return np.array(path.read_text("ascii").split(), dtype=np.int64)
-    except (ValueError, OSError) as error:
-        raise cache.damaged(path, "expected one node index per line") from error
+    return np.array(content.decode("ascii").split(), dtype=np.int64)
 
 
 def assemble(parts: dict[str, Any], test: np.ndarray, spec: GraphSpec) -> GraphSplits:

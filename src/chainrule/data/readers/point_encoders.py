@@ -9,11 +9,15 @@ import torch
 from jaxtyping import Float, Shaped
 from torch import Tensor
 
-from chainrule.data.readers.encoders import ImageEncoder
+from chainrule.data.files import errors_naming
+from chainrule.data.readers.columns import LARGEST
+from chainrule.data.readers.encoders import MAX_SIDE, ImageEncoder
 from chainrule.data.readers.off import Mesh, read_off, sample
+from chainrule.data.state import FLAG, fields, number, whole
 from chainrule.data.text.vocabulary import read_text
 from chainrule.errors import InputError
 
+MAX_POINTS, MAX_CELLS = 100_000, 1_024  # of a cloud, and along a side of the cube
 SEED = 0  # a constant: the same file always gives the same points
 OVERSAMPLING = 30  # mesh points per point of a voxel cloud
 IMAGES = (".png", ".jpg", ".jpeg")
@@ -39,15 +43,13 @@ class PointEncoder:
     def encode_file(self, path: str | Path) -> Tensor:
         text = read_text(path)
         generator = np.random.default_rng(SEED)
-        try:
+        with errors_naming(path):
             if Path(path).suffix.lower() == ".off":
                 number = self.points * (OVERSAMPLING if self.cells else 1)
                 rows = mesh_points(text, number, generator)[:, : 6 if self.normals else 3]
             else:
                 rows = read_points(text, 6 if self.normals else 3)
                 rows[:, :3] = normalize_to_cube(rows[:, :3])
-        except InputError as error:
-            raise InputError(f"{path}: {error}") from None
         if self.cells:
             rows = snap_to_voxels(rows, self.cells)
         return torch.from_numpy(subsample(rows, self.points, generator))[None]
@@ -56,8 +58,9 @@ class PointEncoder:
         return {"kind": "points", **asdict(self)}
 
     @classmethod
-    def from_json(cls, state: dict[str, Any]) -> "PointEncoder":
-        return cls(state["points"], state["cells"], state["normals"])
+    def from_json(cls, state: Any) -> "PointEncoder":
+        kinds = {"points": whole(1, MAX_POINTS), "cells": whole(0, MAX_CELLS), "normals": FLAG}
+        return cls(**fields(state, "the encoder of points", **kinds))
 
 
 @dataclass(frozen=True)
@@ -78,18 +81,18 @@ class DrawingEncoder:
         if Path(path).suffix.lower() in IMAGES:
             image = ImageEncoder(self.size, margin=self.margin).encode_file(path)[0, 0].numpy()
             return torch.from_numpy(ink_points(image, self.points, generator))[None]
-        try:
-            rows = (1 - 2 * self.margin) * normalize_to_cube(read_points(read_text(path), 2))
-        except InputError as error:
-            raise InputError(f"{path}: {error}") from None
+        text = read_text(path)
+        with errors_naming(path):
+            rows = (1 - 2 * self.margin) * normalize_to_cube(read_points(text, 2))
         return torch.from_numpy(subsample(rows, self.points, generator))[None]
 
     def to_json(self) -> dict[str, Any]:
         return {"kind": "drawing", **asdict(self)}
 
     @classmethod
-    def from_json(cls, state: dict[str, Any]) -> "DrawingEncoder":
-        return cls(state["points"], state["size"], state["margin"])
+    def from_json(cls, state: Any) -> "DrawingEncoder":
+        kinds = {"points": whole(1, MAX_POINTS), "size": whole(1, MAX_SIDE)}
+        return cls(**fields(state, "the encoder of drawings", margin=number(0.0, 0.5), **kinds))
 
 
 def ink_points(
@@ -162,6 +165,6 @@ def read_points(text: str, columns: int) -> Float[np.ndarray, "n columns"]:
         rows = np.array(words, dtype=np.float32).reshape(-1, columns)
     except ValueError:
         raise InputError(f"expected {columns} numbers ({names}) per line") from None
-    if len(words) < 2 or len(words[0]) != columns or not np.isfinite(rows).all():
+    if len(words) < 2 or len(words[0]) != columns or not (abs(rows) <= LARGEST).all():
         raise InputError(f"expected two points or more, {columns} finite numbers ({names}) each")
     return rows

@@ -138,9 +138,10 @@ def _input_columns(
             raise InputError(unknown("column", name, list(columns)))
     if target in ignore:
         raise InputError(f"the target {target!r} cannot be in ignore")
-    inputs = {name: v for name, v in columns.items() if name not in (target, *ignore)}
+    inputs = {name: v for name, v in columns.items() if name not in {target, *ignore}}
     row_indices = [name for name, values in inputs.items() if is_row_index(values)]
-    kept = {name: v for name, v in columns.items() if name not in (*ignore, *row_indices)}
+    dropped = {*ignore, *row_indices}
+    kept = {name: v for name, v in columns.items() if name not in dropped}
     return kept, tuple(f"column {name!r} was dropped: it numbers the rows" for name in row_indices)
 
 

@@ -1,6 +1,6 @@
 """Tables as tensors: numbers standardized, words one-hot, both fitted on the training rows."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -9,11 +9,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from chainrule.data.files import errors_naming
 from chainrule.data.readers.columns import (
     Columns,
     are_dates,
     as_columns,
-    errors_naming,
     is_missing,
     is_numeric,
     numeric_column,
@@ -21,9 +21,21 @@ from chainrule.data.readers.columns import (
     read_csv,
     require_columns,
 )
+from chainrule.data.state import (
+    FLAG,
+    LIST,
+    NUMBER,
+    POSITIVE,
+    TEXT,
+    TEXTS,
+    fields,
+    optional,
+)
 from chainrule.errors import InputError
 
 MAX_CATEGORIES = 20  # more words than this, nearly all different, are dropped
+MAX_WORDS = 1_000  # of one column that is one-hot encoded
+MAX_ONE_HOT = 50_000_000  # ones and zeros of all one-hot encoded columns together
 
 BOOLEANS = {"False": "0", "True": "1"}
 
@@ -67,6 +79,11 @@ class NumericColumn:
         z = (np.where(absent, self.median, x) - self.mean) / self.std
         return np.stack([z, absent] if self.missing else [z], axis=1)
 
+    @classmethod
+    def from_json(cls, state: Any) -> "NumericColumn":
+        numbers = {"mean": NUMBER, "std": POSITIVE, "median": NUMBER, "log": optional(NUMBER)}
+        return cls(**fields(state, "a column", name=TEXT, missing=optional(FLAG), **numbers))
+
 
 @dataclass(frozen=True)
 class CategoricalColumn:
@@ -91,7 +108,16 @@ class CategoricalColumn:
         return tuple(f"{self.name}={word}" for word in self.words)
 
     def encode(self, values: list[str]) -> np.ndarray:
-        return np.array([[value == word for word in self.words] for value in values])
+        place = {word: number for number, word in enumerate(self.words)}
+        known = [(row, place[value]) for row, value in enumerate(values) if value in place]
+        one_hot = np.zeros((len(values), len(self.words)), np.float32)
+        one_hot[tuple(np.array(known, np.int64).reshape(-1, 2).T)] = 1
+        return one_hot
+
+    @classmethod
+    def from_json(cls, state: Any) -> "CategoricalColumn":
+        found = fields(state, "a column", name=TEXT, words=TEXTS)
+        return cls(found["name"], tuple(found["words"]))
 
 
 @dataclass(frozen=True)
@@ -114,12 +140,19 @@ class TableEncoder:
         """The name of each column of the tensor."""
         return tuple(feature for column in self.columns for feature in column.features)
 
-    def encode(self, rows: Any) -> Tensor:
+    def encode(self, source: Any) -> Tensor:
         """(rows, features) of a CSV file, a DataFrame or a dictionary; ignores others."""
-        table = as_columns(rows)
+        table = as_columns(source)
         require_columns(table, [column.name for column in self.columns])
-        parts = [column.encode(table[column.name]) for column in self.columns]
-        return torch.from_numpy(np.concatenate(parts, axis=1)).float()
+        rows = len(next(iter(table.values())))
+        check_one_hot(self.columns, rows)
+        x = np.empty((rows, len(self.features)), np.float32)
+        start = 0
+        for column in self.columns:
+            part = column.encode(table[column.name])
+            x[:, start : start + part.shape[1]] = part
+            start += part.shape[1]
+        return torch.from_numpy(x)
 
     def encode_file(self, path: str | Path) -> Tensor:
         table = read_csv(path)
@@ -151,14 +184,17 @@ class TableEncoder:
         return {"kind": "table", **asdict(self)}
 
     @classmethod
-    def from_json(cls, state: dict[str, Any]) -> "TableEncoder":
-        columns = tuple(
-            CategoricalColumn(column["name"], tuple(column["words"]))
-            if "words" in column
-            else NumericColumn(**column)
-            for column in state["columns"]
+    def from_json(cls, state: Any) -> "TableEncoder":
+        found = fields(
+            state, "the encoder of a table", columns=LIST, target=TEXT, classes=TEXTS, remarks=TEXTS
         )
-        return cls(columns, state["target"], tuple(state["classes"]), tuple(state["remarks"]))
+        columns = tuple(
+            (CategoricalColumn if "words" in column else NumericColumn).from_json(column)
+            if isinstance(column, dict)
+            else NumericColumn.from_json(column)
+            for column in found["columns"]
+        )
+        return cls(columns, found["target"], tuple(found["classes"]), tuple(found["remarks"]))
 
 
 def class_names(values: list[str]) -> list[str]:
@@ -192,7 +228,20 @@ def fit_columns(
             remarks.append(f"column {name!r} was dropped: it is the same in all training rows")
         else:
             columns.append(column)
+    check_one_hot(columns, len(next(iter(table.values()), [])))
     return tuple(columns), tuple(remarks)
+
+
+def check_one_hot(columns: Sequence[NumericColumn | CategoricalColumn], rows: int) -> None:
+    """Refuse a table whose words would need too much memory."""
+    words = {c.name: len(c.words) for c in columns if isinstance(c, CategoricalColumn)}
+    if rows * sum(words.values()) > MAX_ONE_HOT:
+        name = max(words, key=lambda name: words[name])
+        raise InputError(
+            f"one-hot encoding {sum(words.values()):,} words in {rows:,} rows takes more than "
+            f"{MAX_ONE_HOT:,} numbers; use fewer rows, or `ignore` columns with many words such as "
+            f"{name!r}"
+        )
 
 
 def reason_to_drop(values: list[str]) -> str:
@@ -203,6 +252,8 @@ def reason_to_drop(values: list[str]) -> str:
         return ""
     if are_dates(words):
         return "its values look like dates; add numbers such as the year or the days since"
+    if different > MAX_WORDS:
+        return f"it has {different:,} different words, more than {MAX_WORDS:,}"
     return "its words are nearly all different" if different > len(words) / 2 else ""
 
 

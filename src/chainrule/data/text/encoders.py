@@ -12,8 +12,11 @@ from typing import Any, Protocol, runtime_checkable
 from jaxtyping import Int
 from torch import Tensor
 
+from chainrule.data.state import OBJECT, fields, whole
 from chainrule.data.text.vocabulary import UNKNOWN, Vocabulary, pad_sequences, read_lines
 from chainrule.errors import InputError
+
+MAX_LENGTH = 10**6  # tokens of a row
 
 
 @runtime_checkable
@@ -49,8 +52,8 @@ class TokenEncoder:
         return {"kind": "tokens", **state}
 
     @classmethod
-    def from_json(cls, state: dict[str, Any]) -> "TokenEncoder":
-        return cls(Vocabulary.from_json(state["vocabulary"]), state["max_length"])
+    def from_json(cls, state: Any) -> "TokenEncoder":
+        return cls(*_vocabulary_and_length(state))
 
 
 @dataclass(frozen=True)
@@ -76,8 +79,8 @@ class BagEncoder:
         return {"kind": "bag", **state}
 
     @classmethod
-    def from_json(cls, state: dict[str, Any]) -> "BagEncoder":
-        return cls(Vocabulary.from_json(state["vocabulary"]), state["max_length"])
+    def from_json(cls, state: Any) -> "BagEncoder":
+        return cls(*_vocabulary_and_length(state))
 
 
 @dataclass(frozen=True)
@@ -101,8 +104,15 @@ class PairEncoder:
         return {"kind": "pair", "source": self.source.to_json(), "target": self.target.to_json()}
 
     @classmethod
-    def from_json(cls, state: dict[str, Any]) -> "PairEncoder":
-        return cls(Vocabulary.from_json(state["source"]), Vocabulary.from_json(state["target"]))
+    def from_json(cls, state: Any) -> "PairEncoder":
+        found = fields(state, "the encoder of pairs", source=OBJECT, target=OBJECT)
+        return cls(Vocabulary.from_json(found["source"]), Vocabulary.from_json(found["target"]))
+
+
+def _vocabulary_and_length(state: Any) -> tuple[Vocabulary, int]:
+    kinds = {"vocabulary": OBJECT, "max_length": whole(1, MAX_LENGTH)}
+    found = fields(state, "the encoder of texts", **kinds)
+    return Vocabulary.from_json(found["vocabulary"]), found["max_length"]
 
 
 def token_ids(vocabulary: Vocabulary, text: str) -> list[int]:

@@ -17,12 +17,15 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
+from chainrule.data.files import read_bytes
+from chainrule.data.state import TEXT, TEXTS, fields
 from chainrule.errors import InputError
 
 PADDING, UNKNOWN, BEGIN, END = range(4)
 SPECIAL = ("<pad>", "<unk>", "<s>", "</s>")
 WORD = re.compile(r"\w+(?:[-'’]\w+)*|[^\w\s]")  # it's and t-shirt are one word, a mark is its own
 
+MAX_PADDED = 10**8  # token ids of a padded batch
 BEFORE_MARK = re.compile(r" ([.,;:!?%)])")
 
 
@@ -92,8 +95,9 @@ class Vocabulary:
         return {"kind": "vocabulary", "unit": self.unit, "tokens": list(self.tokens)}
 
     @classmethod
-    def from_json(cls, state: dict[str, Any]) -> "Vocabulary":
-        return cls(tuple(state["tokens"]), state["unit"])
+    def from_json(cls, state: Any) -> "Vocabulary":
+        found = fields(state, "the vocabulary", tokens=TEXTS, unit=TEXT)
+        return cls(tuple(found["tokens"]), found["unit"])
 
 
 def word_vocabulary(
@@ -123,6 +127,11 @@ def pad_sequences(
     max_length: the length of all rows; longer ones lose their beginning. None takes the longest.
     """
     length = max(map(len, rows), default=0) if max_length is None else max_length
+    if len(rows) * length > MAX_PADDED:
+        raise InputError(
+            f"{len(rows):,} texts padded to {length:,} tokens are more than {MAX_PADDED:,} tokens; "
+            "use fewer or shorter texts"
+        )
     filled = np.full((len(rows), length), PADDING, np.int64)
     for number, row in enumerate(rows):
         kept = row[max(0, len(row) - length) :]
@@ -132,14 +141,11 @@ def pad_sequences(
 
 def read_text(path: str | Path) -> str:
     """The content of a UTF-8 text file, without a byte-order mark."""
+    content = read_bytes(path)
     try:
-        text = Path(path).read_text("utf-8-sig")
-    except FileNotFoundError:
-        raise InputError(f"there is no file {path}") from None
+        text = content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError:
         raise InputError(f"{path} is not a text file in UTF-8") from None
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}") from None
     if not text.strip():
         raise InputError(f"{path} is empty; expected text")
     return text

@@ -19,6 +19,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from jaxtyping import Int
 from torch import Tensor
 
+from chainrule.data.files import errors_naming, parse_json
+from chainrule.data.state import FLAG, TEXTS, fields, whole
+from chainrule.data.text.encoders import MAX_LENGTH
 from chainrule.data.text.vocabulary import pad_sequences, read_lines, read_text
 from chainrule.errors import InputError
 
@@ -132,8 +135,9 @@ class WordPiece:
         }
 
     @classmethod
-    def from_json(cls, state: dict[str, Any]) -> "WordPiece":
-        return cls(state["tokens"], state["max_length"], state["lowercase"])
+    def from_json(cls, state: Any) -> "WordPiece":
+        kinds = {"tokens": TEXTS, "max_length": whole(3, MAX_LENGTH), "lowercase": FLAG}
+        return cls(**fields(state, "the word pieces", **kinds))
 
     def save(self, path: str | Path) -> None:
         """Write the vocabulary as JSON, which `read_wordpiece` reads."""
@@ -148,14 +152,14 @@ def read_wordpiece(path: str | Path, max_length: int = 512, lowercase: bool = Tr
     """
     text = read_text(path)
     if text.startswith(SPECIAL[PAD]):
-        tokens = text.replace("\r", "").rstrip("\n").split("\n")
-        return WordPiece(tokens, max_length, lowercase)
+        with errors_naming(path):
+            return WordPiece(text.rstrip("\n").split("\n"), max_length, lowercase)
     try:
-        return WordPiece.from_json(json.loads(text))
-    except (ValueError, KeyError, TypeError):
+        return WordPiece.from_json(parse_json(text))
+    except ValueError as error:
         raise InputError(
-            f"{path} is neither a vocabulary written by WordPiece.save nor BERT's vocab.txt, which "
-            "begins with [PAD]"
+            f"{path} is neither a vocabulary written by WordPiece.save ({error}) nor BERT's "
+            "vocab.txt, which begins with [PAD]"
         ) from None
 
 

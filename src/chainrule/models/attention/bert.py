@@ -22,6 +22,7 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from chainrule.arguments import Count, Rate, TwoOrMore, checked
 from chainrule.errors import InputError
 from chainrule.nn.attention_masks import padding_mask
 from chainrule.nn.dropout import dropout as dropped
@@ -35,6 +36,7 @@ SIGMA = 0.02  # standard deviation of the initial weights
 SHARPNESS = 2.0  # g of `initialize_neighbor_heads`
 
 
+@checked
 class BERT(nn.Module):
     """A transformer encoder: tokens → a vector for each, which depends on the whole text.
 
@@ -59,19 +61,14 @@ class BERT(nn.Module):
 
     def __init__(
         self,
-        vocab_size: int = 30_522,
-        max_length: int = 512,
-        hidden_size: int = 768,
-        num_layers: int = 12,
-        num_heads: int = 12,
-        dropout: float = 0.1,
+        vocab_size: TwoOrMore = 30_522,
+        max_length: Count = 512,
+        hidden_size: Count = 768,
+        num_layers: Count = 12,
+        num_heads: Count = 12,
+        dropout: Rate = 0.1,
     ):
         super().__init__()
-        if vocab_size < 2 or num_layers < 1:
-            raise InputError(
-                "vocab_size must be at least 2 and num_layers at least 1, got vocab_size "
-                f"{vocab_size} and num_layers {num_layers}"
-            )
         self.vocab_size, self.max_length = vocab_size, max_length
         self.hidden_size, self.dropout = hidden_size, dropout
         self.embedding = nn.Embedding(vocab_size, hidden_size)

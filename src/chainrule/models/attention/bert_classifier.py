@@ -15,6 +15,7 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from chainrule.arguments import Count, checked
 from chainrule.models.attention.bert import BERT, PADDING
 from chainrule.nn.dropout import dropout as dropped
 from chainrule.nn.transformer_block import normal_initialization
@@ -22,6 +23,7 @@ from chainrule.nn.transformer_block import normal_initialization
 WINDOWS_PER_BATCH = 128
 
 
+@checked
 class BertClassifier(nn.Module):
     """A text or a pair of texts → the logits of its class.
 
@@ -40,7 +42,7 @@ class BertClassifier(nn.Module):
         torch.Size([3, 2])
     """
 
-    def __init__(self, bert: BERT, classes: int):
+    def __init__(self, bert: BERT, classes: Count):
         super().__init__()
         self.pooler = nn.Linear(bert.hidden_size, bert.hidden_size)
         self.output = nn.Linear(bert.hidden_size, classes)

@@ -16,6 +16,7 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from chainrule.arguments import checked
 from chainrule.models.attention.bert import BERT, EPS
 from chainrule.nn.transformer_block import normal_initialization
 
@@ -27,6 +28,7 @@ class PretrainingLogits(NamedTuple):
     next_sentence: Float[Tensor, "batch 2"]
 
 
+@checked
 class BertPretraining(nn.Module):
     """BERT with the heads of masked language modeling and next-sentence prediction.
 

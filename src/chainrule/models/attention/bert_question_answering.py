@@ -15,6 +15,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from chainrule.arguments import checked
 from chainrule.errors import InputError
 from chainrule.models.attention.bert import BERT, PADDING
 from chainrule.nn.transformer_block import normal_initialization
@@ -28,6 +29,7 @@ class Spans(NamedTuple):
     score: Float[Tensor, " batch"]
 
 
+@checked
 class BertQuestionAnswering(nn.Module):
     """Question and passage → s and e of every token, the smallest float at padding.
 

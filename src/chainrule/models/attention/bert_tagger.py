@@ -11,11 +11,13 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from chainrule.arguments import Count, checked
 from chainrule.models.attention.bert import BERT
 from chainrule.nn.dropout import dropout as dropped
 from chainrule.nn.transformer_block import normal_initialization
 
 
+@checked
 class BertTagger(nn.Module):
     """Tokens, and where words start → the logits of each word's tag.
 
@@ -34,7 +36,7 @@ class BertTagger(nn.Module):
         torch.Size([1, 4, 5])
     """
 
-    def __init__(self, bert: BERT, tags: int):
+    def __init__(self, bert: BERT, tags: Count):
         super().__init__()
         self.output = nn.Linear(bert.hidden_size, tags)
         normal_initialization(self)

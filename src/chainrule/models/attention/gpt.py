@@ -23,6 +23,7 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from chainrule.arguments import Count, Rate, TwoOrMore, checked
 from chainrule.errors import InputError
 from chainrule.nn.activations import Activation
 from chainrule.nn.attention import KVCache
@@ -36,6 +37,7 @@ KVCaches = tuple[KVCache, ...]
 """One cache per block."""
 
 
+@checked
 class GPT(nn.Module):
     """A causal transformer: tokens → logits of the next token at every position.
 
@@ -64,20 +66,15 @@ class GPT(nn.Module):
 
     def __init__(
         self,
-        vocab_size: int,
-        context_length: int,
-        hidden_size: int,
-        num_layers: int,
-        num_heads: int,
-        dropout: float = 0.0,
+        vocab_size: TwoOrMore,
+        context_length: Count,
+        hidden_size: Count,
+        num_layers: Count,
+        num_heads: Count,
+        dropout: Rate = 0.0,
         activation: Activation = F.gelu,
     ):
         super().__init__()
-        if vocab_size < 2 or num_layers < 1:
-            raise InputError(
-                "vocab_size must be at least 2 and num_layers at least 1, got vocab_size "
-                f"{vocab_size} and num_layers {num_layers}"
-            )
         self.context_length, self.dropout, self.activation = context_length, dropout, activation
         self.embedding = nn.Embedding(vocab_size, hidden_size)
         self.positions = LearnedPositions(context_length, hidden_size)

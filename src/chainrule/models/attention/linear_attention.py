@@ -16,6 +16,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from chainrule.arguments import Count, checked
 from chainrule.errors import InputError
 from chainrule.nn.attention import MultiHeadAttention, split_heads, stacked_projection
 from chainrule.nn.attention_masks import causal_mask, padding_mask
@@ -27,6 +28,7 @@ Heads = Float[Tensor, "batch heads steps d"]
 State = Float[Tensor, "batch heads d columns"]
 
 
+@checked
 class LinearAttention(MultiHeadAttention):
     """Multi-head self-attention with a kernel φ(x) = elu(x) + 1 in place of the softmax.
 
@@ -49,7 +51,7 @@ class LinearAttention(MultiHeadAttention):
         True
     """
 
-    def __init__(self, hidden_size: int, num_heads: int, causal: bool = False):
+    def __init__(self, hidden_size: Count, num_heads: Count, causal: bool = False):
         super().__init__(hidden_size, num_heads)
         self.projection = stacked_projection(hidden_size, hidden_size, 3)
         self.causal = causal

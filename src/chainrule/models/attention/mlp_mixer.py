@@ -16,13 +16,14 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from chainrule.errors import InputError
+from chainrule.arguments import Count, Rate, checked
 from chainrule.nn.dropout import dropout as dropped
 from chainrule.nn.initialization import initialize
 from chainrule.nn.patches import check_images, patch_grid, patches
-from chainrule.nn.transformer_block import FeedForward, check_dropout
+from chainrule.nn.transformer_block import FeedForward
 
 
+@checked
 class MLPMixer(nn.Module):
     """An MLP-Mixer: images of one size → the logits of their classes.
 
@@ -50,22 +51,16 @@ class MLPMixer(nn.Module):
 
     def __init__(
         self,
-        image_size: tuple[int, int] = (224, 224),
-        patch_size: int = 16,
-        channels: int = 3,
-        classes: int = 1000,
-        hidden_size: int = 768,
-        num_layers: int = 12,
-        feed_forward_sizes: tuple[int, int] = (384, 3072),
-        dropout: float = 0.0,
+        image_size: tuple[Count, Count] = (224, 224),
+        patch_size: Count = 16,
+        channels: Count = 3,
+        classes: Count = 1000,
+        hidden_size: Count = 768,
+        num_layers: Count = 12,
+        feed_forward_sizes: tuple[Count, Count] = (384, 3072),
+        dropout: Rate = 0.0,
     ):
         super().__init__()
-        if min(channels, classes, hidden_size, num_layers, *feed_forward_sizes) < 1:
-            raise InputError(
-                "channels, classes, hidden_size, num_layers and feed_forward_sizes must be at "
-                f"least 1, got {channels}, {classes}, {hidden_size}, {num_layers} and "
-                f"{feed_forward_sizes}"
-            )
         self.image_size, self.patch_size, self.channels = image_size, patch_size, channels
         rows, columns = patch_grid(image_size, patch_size)
         self.embedding = initialize(nn.Linear(channels * patch_size**2, hidden_size), "lecun")
@@ -86,6 +81,7 @@ class MLPMixer(nn.Module):
         return self.head(self.norm(x).mean(1))
 
 
+@checked
 class MixerBlock(nn.Module):
     """x ← x + (F_1(N(x)ᵀ))ᵀ,   x ← x + F_2(N(x)).
 
@@ -98,13 +94,12 @@ class MixerBlock(nn.Module):
 
     def __init__(
         self,
-        num_patches: int,
-        hidden_size: int,
-        feed_forward_sizes: tuple[int, int],
-        dropout: float,
+        num_patches: Count,
+        hidden_size: Count,
+        feed_forward_sizes: tuple[Count, Count],
+        dropout: Rate,
     ):
         super().__init__()
-        check_dropout(dropout)
         self.dropout = dropout
         self.norm_1 = nn.LayerNorm(hidden_size)
         self.across_patches = FeedForward(num_patches, feed_forward_sizes[0], F.gelu)

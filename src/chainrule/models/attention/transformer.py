@@ -22,6 +22,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from chainrule.arguments import Count, Rate, TwoOrMore, checked
 from chainrule.errors import InputError
 from chainrule.nn.attention import KVCache
 from chainrule.nn.attention_masks import padding_mask
@@ -51,6 +52,7 @@ class DecoderState(NamedTuple):
     kv_caches: tuple[KVCache, ...]
 
 
+@checked
 class Transformer(nn.Module):
     """A source sentence and a prefix of its translation → logits of the next token.
 
@@ -79,22 +81,17 @@ class Transformer(nn.Module):
 
     def __init__(
         self,
-        source_vocab_size: int,
-        target_vocab_size: int | None = None,
-        hidden_size: int = 512,
-        num_layers: int = 6,
-        num_heads: int = 8,
-        feed_forward_size: int = 2048,
-        dropout: float = 0.1,
+        source_vocab_size: TwoOrMore,
+        target_vocab_size: TwoOrMore | None = None,
+        hidden_size: Count = 512,
+        num_layers: Count = 6,
+        num_heads: Count = 8,
+        feed_forward_size: Count = 2048,
+        dropout: Rate = 0.1,
         norm: str = "post",
     ):
         super().__init__()
         target = source_vocab_size if target_vocab_size is None else target_vocab_size
-        if min(source_vocab_size, target) < 2 or min(num_layers, feed_forward_size) < 1:
-            raise InputError(
-                "vocabulary sizes must be at least 2, num_layers and feed_forward_size at least "
-                f"1, got {source_vocab_size} and {target}, {num_layers} and {feed_forward_size}"
-            )
         if norm not in BLOCKS:
             raise InputError(f'norm must be "pre" or "post", got {norm!r}')
         frequencies(hidden_size)  # raises if hidden_size is odd

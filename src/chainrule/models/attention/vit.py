@@ -23,7 +23,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from chainrule.errors import InputError
+from chainrule.arguments import Count, Rate, checked
 from chainrule.nn.attention import attention_maps
 from chainrule.nn.dropout import dropout as dropped
 from chainrule.nn.initialization import initialize
@@ -34,6 +34,7 @@ from chainrule.nn.transformer_block import PreNormBlock
 EPS = 1e-12
 
 
+@checked
 class ViT(nn.Module):
     """A vision transformer: images of one size → the logits of their classes.
 
@@ -65,21 +66,16 @@ class ViT(nn.Module):
 
     def __init__(
         self,
-        image_size: tuple[int, int] = (224, 224),
-        patch_size: int = 16,
-        channels: int = 3,
-        classes: int = 1000,
-        hidden_size: int = 768,
-        num_layers: int = 12,
-        num_heads: int = 12,
-        dropout: float = 0.0,
+        image_size: tuple[Count, Count] = (224, 224),
+        patch_size: Count = 16,
+        channels: Count = 3,
+        classes: Count = 1000,
+        hidden_size: Count = 768,
+        num_layers: Count = 12,
+        num_heads: Count = 12,
+        dropout: Rate = 0.0,
     ):
         super().__init__()
-        if min(channels, classes, num_layers) < 1:
-            raise InputError(
-                "channels, classes and num_layers must be at least 1, got "
-                f"{channels}, {classes} and {num_layers}"
-            )
         self.image_size, self.patch_size = image_size, patch_size
         self.channels, self.dropout = channels, dropout
         self.grid = patch_grid(image_size, patch_size)

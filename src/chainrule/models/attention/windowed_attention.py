@@ -16,7 +16,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from chainrule.errors import InputError
+from chainrule.arguments import Count, Natural, checked
 from chainrule.nn.attention import (
     MultiHeadAttention,
     attention,
@@ -27,6 +27,7 @@ from chainrule.nn.attention import (
 from chainrule.nn.attention_masks import padding_mask
 
 
+@checked
 class WindowedAttention(MultiHeadAttention):
     """Multi-head self-attention within a window, with global tokens at the start.
 
@@ -47,13 +48,10 @@ class WindowedAttention(MultiHeadAttention):
         torch.Size([3, 100, 8])
     """
 
-    def __init__(self, hidden_size: int, num_heads: int, window: int, global_tokens: int = 0):
+    def __init__(
+        self, hidden_size: Count, num_heads: Count, window: Count, global_tokens: Natural = 0
+    ):
         super().__init__(hidden_size, num_heads)
-        if window < 1 or global_tokens < 0:
-            raise InputError(
-                "window must be at least 1 and global_tokens at least 0, got window "
-                f"{window} and global_tokens {global_tokens}"
-            )
         self.projection = stacked_projection(hidden_size, hidden_size, 3)
         self.window, self.global_tokens = window, global_tokens
 

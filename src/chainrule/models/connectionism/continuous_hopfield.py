@@ -15,7 +15,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from chainrule.arguments import checked
 
+
+@checked
 class ContinuousHopfield(nn.Module):
     """An associative memory of real vectors.
 

@@ -16,9 +16,11 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from chainrule.arguments import Count, checked
 from chainrule.models.connectionism.hopfield import bipolar, sign, sweep_orders, until_stable
 
 
+@checked
 class DenseHopfield(nn.Module):
     """An associative memory whose energy is a polynomial of the overlaps.
 
@@ -37,7 +39,7 @@ class DenseHopfield(nn.Module):
 
     patterns: Float[Tensor, "patterns n"]
 
-    def __init__(self, patterns: Float[Tensor, "patterns n"], degree: int = 3):
+    def __init__(self, patterns: Float[Tensor, "patterns n"], degree: Count = 3):
         super().__init__()
         self.degree = degree
         self.register_buffer("patterns", bipolar(patterns))

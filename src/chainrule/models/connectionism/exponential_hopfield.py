@@ -13,10 +13,12 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from chainrule.arguments import checked
 from chainrule.models.connectionism.dense_hopfield import overlap, sweep
 from chainrule.models.connectionism.hopfield import bipolar, sweep_orders, until_stable
 
 
+@checked
 class ExponentialHopfield(nn.Module):
     """An associative memory whose energy is a sum of exponentials of the overlaps.
 

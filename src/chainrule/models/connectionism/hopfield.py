@@ -17,9 +17,11 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from chainrule.arguments import Count, checked
 from chainrule.errors import InputError
 
 
+@checked
 class Hopfield(nn.Module):
     """An associative memory of n units with values -1 and +1.
 
@@ -39,7 +41,7 @@ class Hopfield(nn.Module):
     W: Float[Tensor, "n n"]
     b: Float[Tensor, " n"]
 
-    def __init__(self, units: int):
+    def __init__(self, units: Count):
         super().__init__()
         self.register_buffer("W", torch.zeros(units, units))
         self.register_buffer("b", torch.zeros(units))

@@ -12,9 +12,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from chainrule.arguments import checked
 from chainrule.errors import InputError
 
 
+@checked
 class McCullochPitts(nn.Module):
     """A layer of threshold units with fixed weights.
 

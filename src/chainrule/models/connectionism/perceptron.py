@@ -21,9 +21,11 @@ from jaxtyping import Float
 from scipy.optimize import linprog, nnls
 from torch import Tensor, nn
 
+from chainrule.arguments import Count, checked
 from chainrule.errors import InputError
 
 
+@checked
 class Perceptron(nn.Module):
     """A linear threshold unit that learns from its mistakes, in double precision.
 
@@ -48,7 +50,7 @@ class Perceptron(nn.Module):
     w: Float[Tensor, " n"]
     b: Float[Tensor, ""]
 
-    def __init__(self, inputs: int, bias: bool = True):
+    def __init__(self, inputs: Count, bias: bool = True):
         super().__init__()
         self.bias = bias
         self.register_buffer("w", torch.zeros(inputs, dtype=torch.float64))
@@ -59,7 +61,7 @@ class Perceptron(nn.Module):
         return (x.double() @ self.w + self.b).sign().to(x.dtype)
 
     def fit(
-        self, x: Float[Tensor, "batch n"], y: Float[Tensor, " batch"], passes: int = 1000
+        self, x: Float[Tensor, "batch n"], y: Float[Tensor, " batch"], passes: Count = 1000
     ) -> "PerceptronResult":
         """Run algorithm 1 and keep its final weights."""
         result = perceptron_algorithm(x, y, passes, bias=self.bias)
@@ -115,12 +117,13 @@ def in_version_space(
     return bool((y * (x @ w + b) > 0).all())
 
 
+@checked
 def perceptron_algorithm(
     x: Float[Tensor, "batch n"],
     y: Float[Tensor, " batch"],
-    passes: int = 1000,
+    passes: Count = 1000,
     bias: bool = True,
-    patience: int | None = 10,
+    patience: Count | None = 10,
     history: bool = False,
 ) -> PerceptronResult:
     """Algorithm 1.
@@ -134,8 +137,6 @@ def perceptron_algorithm(
             separable. None skips it, as for very many examples it is slower than more passes.
         history: Whether to return (w, b) after every mistake.
     """
-    if passes < 1:
-        raise InputError(f"passes must be at least 1, got {passes}")
     # With z = y (x, 1) and v = (w, b) a mistake is vᵀ z ≤ 0 and its update v ← v + z.
     z = _signed(x, y, bias)
     trace = [torch.zeros_like(z[0])]

@@ -17,10 +17,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from chainrule.arguments import checked
 from chainrule.errors import InputError
 from chainrule.models.connectionism.perceptron import Perceptron
 
 
+@checked
 class Pocket(Perceptron):
     """A perceptron for data that may not be separable: it keeps the best weights of its walk.
 

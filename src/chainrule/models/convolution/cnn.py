@@ -17,6 +17,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from chainrule.arguments import Count, Rate, checked
 from chainrule.errors import InputError
 from chainrule.models.feedforward.mlp import MLP
 from chainrule.nn.activations import activation as activation_named
@@ -26,6 +27,7 @@ from chainrule.nn.initialization import initialize
 NORMS = {None: nn.Identity, "batch": nn.BatchNorm2d}
 
 
+@checked
 class CNN(nn.Module):
     """Stages of convolutions, each ending in max pooling that halves the image, then an MLP.
 
@@ -51,19 +53,19 @@ class CNN(nn.Module):
 
     def __init__(
         self,
-        inputs: tuple[int, int, int],
-        filters: Sequence[int | Sequence[int]],
-        classes: int,
-        hidden: Sequence[int] = (),
-        kernel_size: int = 3,
-        dropout: float | Sequence[float] = 0.0,
+        inputs: tuple[Count, Count, Count],
+        filters: Sequence[Count | Sequence[Count]],
+        classes: Count,
+        hidden: Sequence[Count] = (),
+        kernel_size: Count = 3,
+        dropout: Rate | Sequence[Rate] = 0.0,
         norm: str | None = None,
         activation: str = "relu",
     ):
         super().__init__()
         if norm not in NORMS:
             raise InputError(f"norm must be 'batch' or None, got {norm!r}")
-        if kernel_size < 1 or kernel_size % 2 == 0:
+        if kernel_size % 2 == 0:
             raise InputError(f"kernel_size must be odd, got {kernel_size}")
         stages = _stages(filters)
         rates = _rates(dropout, len(stages), len(hidden))
@@ -96,7 +98,7 @@ def _layer(inputs: int, outputs: int, kernel_size: int, norm: str | None) -> nn.
 def _stages(filters: Sequence[int | Sequence[int]]) -> list[tuple[int, ...]]:
     """The filters of each convolution, stage by stage."""
     stages = [(stage,) if isinstance(stage, int) else tuple(stage) for stage in filters]
-    if not all(stage and min(stage) >= 1 for stage in stages):
+    if not all(stages):
         raise InputError(
             f"filters must give every stage convolutions of at least one filter, such as 32 or "
             f"(32, 32), got {tuple(filters)}"
@@ -120,9 +122,9 @@ def _rates(dropout: float | Sequence[float], stages: int, hidden: int) -> tuple[
     """One probability per stage and per hidden layer."""
     number = stages + hidden
     rates = tuple(dropout) if isinstance(dropout, Sequence) else (dropout,) * number
-    if len(rates) != number or not all(0 <= rate < 1 for rate in rates):
+    if len(rates) != number:
         raise InputError(
-            f"dropout must be one probability below 1, or one for each of the {stages} stages and "
+            f"dropout must be one probability, or one for each of the {stages} stages and "
             f"{hidden} hidden layers, got {dropout}"
         )
     return rates

@@ -20,10 +20,12 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from chainrule.arguments import Count, Natural, checked
 from chainrule.errors import InputError
 from chainrule.nn.initialization import initialize
 
 
+@checked
 class DenseNet(nn.Module):
     """Blocks of densely connected convolutions, with transitions between them.
 
@@ -46,19 +48,16 @@ class DenseNet(nn.Module):
 
     def __init__(
         self,
-        growth_rate: int,
-        layers: Sequence[int],
-        classes: int,
-        channels: int = 3,
-        bottleneck: int = 0,
+        growth_rate: Count,
+        layers: Sequence[Count],
+        classes: Count,
+        channels: Count = 3,
+        bottleneck: Natural = 0,
         compression: float = 1.0,
     ):
         super().__init__()
-        if min(growth_rate, *layers) < 1 or bottleneck < 0 or not 0 < compression <= 1:
-            raise InputError(
-                "growth_rate and layers must be at least 1, bottleneck at least 0 and compression "
-                f"in (0, 1], got {growth_rate}, {tuple(layers)}, {bottleneck} and {compression}"
-            )
+        if not 0 < compression <= 1:
+            raise InputError(f"compression must be above 0 and at most 1, got {compression}")
         width = 2 * growth_rate if bottleneck else 16
         self.stem = convolution(channels, width, kernel=3)
         self.stages = nn.ModuleList()
@@ -96,10 +95,11 @@ class DenseNet(nn.Module):
         return DenseNet(growth_rate, layers, classes, channels)
 
 
+@checked
 class DenseLayer(nn.Module):
     """h ↦ (h, H(h)), with a bottleneck of `between` channels unless that is 0."""
 
-    def __init__(self, inputs: int, growth_rate: int, between: int):
+    def __init__(self, inputs: Count, growth_rate: Count, between: Natural):
         super().__init__()
         self.narrow = PreActivation(inputs, between, kernel=1) if between else nn.Identity()
         self.grow = PreActivation(between or inputs, growth_rate, kernel=3)
@@ -108,10 +108,11 @@ class DenseLayer(nn.Module):
         return torch.cat([h, self.grow(self.narrow(h))], dim=1)
 
 
+@checked
 class Transition(nn.Module):
     """T(h) = mean_{2×2} (w ∗ φ(N(h)))."""
 
-    def __init__(self, inputs: int, outputs: int):
+    def __init__(self, inputs: Count, outputs: Count):
         super().__init__()
         self.narrow = PreActivation(inputs, outputs, kernel=1)
 
@@ -119,10 +120,11 @@ class Transition(nn.Module):
         return F.avg_pool2d(self.narrow(h), 2)
 
 
+@checked
 class PreActivation(nn.Module):
     """w ∗ φ(N(h))."""
 
-    def __init__(self, inputs: int, outputs: int, kernel: int):
+    def __init__(self, inputs: Count, outputs: Count, kernel: Count):
         super().__init__()
         self.norm = nn.BatchNorm2d(inputs)
         self.conv = convolution(inputs, outputs, kernel)

@@ -19,6 +19,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from chainrule.arguments import Count, checked
 from chainrule.errors import InputError
 from chainrule.models.feedforward.mlp import MLP
 from chainrule.nn.activations import activation as activation_named
@@ -30,6 +31,7 @@ POOLINGS: dict[str, Callable[[Tensor, int], Tensor]] = {
 }
 
 
+@checked
 class LeNet(nn.Module):
     """LeNet-5: two convolutions with 5×5 kernels and 2×2 pools, then an MLP of 120 and 84 units.
 
@@ -49,8 +51,8 @@ class LeNet(nn.Module):
 
     def __init__(
         self,
-        inputs: tuple[int, int, int] = (1, 28, 28),
-        classes: int = 10,
+        inputs: tuple[Count, Count, Count] = (1, 28, 28),
+        classes: Count = 10,
         activation: str = "relu",
         pooling: str = "max",
     ):

@@ -11,6 +11,7 @@ He, Zhang, Ren and Sun (2016), CVPR, section 4.2. Notes: J 2.3, A 2.2.
 import torch
 from torch import Tensor, nn
 
+from chainrule.arguments import Count, checked
 from chainrule.models.convolution.resnet import (
     BasicBlock,
     ResNet,
@@ -20,6 +21,7 @@ from chainrule.models.convolution.resnet import (
 )
 
 
+@checked
 class PlainNetwork(ResNet):
     """`ResNet.cifar` without its shortcuts.
 
@@ -36,7 +38,7 @@ class PlainNetwork(ResNet):
         torch.Size([2, 10])
     """
 
-    def __init__(self, depth: int, classes: int, channels: int = 3):
+    def __init__(self, depth: Count, classes: Count, channels: Count = 3):
         stem, blocks = convolution(channels, 16, kernel=3), cifar_blocks(depth)
         super().__init__(stem, nn.Identity(), BasicBlock, blocks, classes, no_shortcut)
 

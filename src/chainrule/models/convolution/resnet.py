@@ -21,6 +21,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from chainrule.arguments import Count, checked
 from chainrule.errors import InputError
 from chainrule.nn.initialization import initialize
 
@@ -28,6 +29,7 @@ Shortcut = Callable[[int, int, int], nn.Module | None]
 """(channels in, channels out, stride) → S, or None for no shortcut."""
 
 
+@checked
 class ResNet(nn.Module):
     """A stem, stages of residual blocks, global average pooling and an affine map.
 
@@ -56,8 +58,8 @@ class ResNet(nn.Module):
         stem: nn.Conv2d,
         pool: nn.Module,
         block: "type[BasicBlock | Bottleneck]",
-        blocks: Sequence[int],
-        classes: int,
+        blocks: Sequence[Count],
+        classes: Count,
         shortcut: Shortcut,
     ):
         super().__init__()
@@ -99,12 +101,13 @@ class ResNet(nn.Module):
         return ResNet(stem, pool, block, blocks, classes, projection_shortcut)
 
 
+@checked
 class BasicBlock(nn.Module):
     """φ(S h + N(w_2 ∗ φ(N(w_1 ∗ h))))."""
 
     expansion = 1
 
-    def __init__(self, inputs: int, width: int, stride: int, shortcut: nn.Module | None):
+    def __init__(self, inputs: Count, width: Count, stride: Count, shortcut: nn.Module | None):
         super().__init__()
         self.conv1 = convolution(inputs, width, kernel=3, stride=stride)
         self.bn1 = nn.BatchNorm2d(width)
@@ -117,12 +120,13 @@ class BasicBlock(nn.Module):
         return add_shortcut(self.bn2(self.conv2(f)), h, self.downsample)
 
 
+@checked
 class Bottleneck(nn.Module):
     """φ(S h + N(w_3 ∗ φ(N(w_2 ∗ φ(N(w_1 ∗ h))))))."""
 
     expansion = 4
 
-    def __init__(self, inputs: int, width: int, stride: int, shortcut: nn.Module | None):
+    def __init__(self, inputs: Count, width: Count, stride: Count, shortcut: nn.Module | None):
         super().__init__()
         self.conv1 = convolution(inputs, width, kernel=1)
         self.bn1 = nn.BatchNorm2d(width)
@@ -145,10 +149,11 @@ IMAGENET: dict[int, tuple[type[BasicBlock | Bottleneck], tuple[int, ...]]] = {
 }
 
 
+@checked
 class Subsampled(nn.Module):
     """S h: every second pixel, and zeros in the new channels (option A of the paper)."""
 
-    def __init__(self, stride: int, new: int):
+    def __init__(self, stride: Count, new: Count):
         super().__init__()
         self.stride, self.new = stride, new
 

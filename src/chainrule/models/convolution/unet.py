@@ -17,10 +17,12 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from chainrule.arguments import Count, Natural, checked
 from chainrule.errors import InputError
 from chainrule.nn.initialization import initialize
 
 
+@checked
 class UNet(nn.Module):
     """An encoder that halves the image step by step, and a decoder joined to it at every scale.
 
@@ -39,13 +41,10 @@ class UNet(nn.Module):
         torch.Size([2, 3, 9, 11])
     """
 
-    def __init__(self, channels: int, classes: int, base_channels: int = 64, depth: int = 4):
+    def __init__(
+        self, channels: Count, classes: Count, base_channels: Count = 64, depth: Natural = 4
+    ):
         super().__init__()
-        if min(channels, classes, base_channels) < 1 or depth < 0:
-            raise InputError(
-                "channels, classes and base_channels must be at least 1 and depth at least 0, got "
-                f"{channels}, {classes}, {base_channels} and {depth}"
-            )
         widths = [base_channels * 2**scale for scale in range(depth + 1)]
         self.down = nn.ModuleList(
             double_convolution(m, n) for m, n in zip([channels, *widths], widths, strict=False)

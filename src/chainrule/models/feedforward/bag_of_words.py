@@ -15,13 +15,14 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from chainrule.errors import InputError
+from chainrule.arguments import Count, Rate, TwoOrMore, checked
 from chainrule.models.feedforward.mlp import MLP
 from chainrule.nn.dropout import dropout as dropped
 
 PADDING = 0
 
 
+@checked
 class BagOfWords(nn.Module):
     """A network on the set of words of a text; linear without hidden layers.
 
@@ -42,14 +43,13 @@ class BagOfWords(nn.Module):
     """
 
     def __init__(
-        self, vocab_size: int, hidden: Sequence[int] = (), outputs: int = 2, dropout: float = 0.0
+        self,
+        vocab_size: TwoOrMore,
+        hidden: Sequence[Count] = (),
+        outputs: Count = 2,
+        dropout: Rate = 0.0,
     ):
         super().__init__()
-        if vocab_size < 2 or outputs < 1:
-            raise InputError(
-                "expected vocab_size of at least 2 and outputs of at least 1, got "
-                f"{vocab_size} and {outputs}"
-            )
         first = hidden[0] if hidden else outputs
         self.rate = dropout
         self.words = nn.Embedding(vocab_size, first, PADDING)

@@ -13,10 +13,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from chainrule.arguments import Count, checked
 from chainrule.nn.activations import activation as activation_named
 from chainrule.nn.initialization import initialize
 
 
+@checked
 class DenselyConnected(nn.Module):
     """Hidden layers of one size, each on the outputs of all earlier ones, and an affine map.
 
@@ -40,10 +42,10 @@ class DenselyConnected(nn.Module):
 
     def __init__(
         self,
-        inputs: int,
-        hidden_size: int,
-        num_layers: int,
-        outputs: int,
+        inputs: Count,
+        hidden_size: Count,
+        num_layers: Count,
+        outputs: Count,
         activation: str = "relu",
     ):
         super().__init__()

@@ -15,9 +15,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from chainrule.arguments import checked
 from chainrule.models.feedforward.mlp import MLP
 
 
+@checked
 class Ensemble(nn.Module):
     """K networks and their mean prediction.
 

@@ -16,7 +16,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from chainrule.arguments import Count, checked
 
+
+@checked
 class LinearRegression(nn.Module):
     """An affine map, fitted by gradient descent or, with `solve`, in closed form.
 
@@ -36,7 +39,7 @@ class LinearRegression(nn.Module):
         (3.0, 1.0)
     """
 
-    def __init__(self, inputs: int, outputs: int = 1, bias: bool = True):
+    def __init__(self, inputs: Count, outputs: Count = 1, bias: bool = True):
         super().__init__()
         self.weight = nn.Parameter(torch.zeros(outputs, inputs))
         self.bias = nn.Parameter(torch.zeros(outputs)) if bias else None

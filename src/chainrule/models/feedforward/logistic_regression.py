@@ -17,7 +17,10 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from chainrule.arguments import Count, checked
 
+
+@checked
 class LogisticRegression(nn.Module):
     """A logit per example; the initial probability is one half everywhere.
 
@@ -35,7 +38,7 @@ class LogisticRegression(nn.Module):
 
     weight_vectors: ClassVar[tuple[str, ...]] = ("weight",)
 
-    def __init__(self, inputs: int):
+    def __init__(self, inputs: Count):
         super().__init__()
         self.weight = nn.Parameter(torch.zeros(inputs))
         self.bias = nn.Parameter(torch.zeros(()))

@@ -17,6 +17,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from chainrule.arguments import Count, Rate, checked
 from chainrule.errors import InputError
 from chainrule.nn.activations import activation as activation_named
 from chainrule.nn.dropout import dropout
@@ -31,6 +32,7 @@ NORMS = {
 }
 
 
+@checked
 class MLP(nn.Module):
     """A fully connected network; `layers` are its affine maps in order.
 
@@ -55,11 +57,11 @@ class MLP(nn.Module):
 
     def __init__(
         self,
-        inputs: int,
-        hidden: Sequence[int],
-        outputs: int,
+        inputs: Count,
+        hidden: Sequence[Count],
+        outputs: Count,
         activation: str = "relu",
-        dropout: float | Sequence[float] = 0.0,
+        dropout: Rate | Sequence[Rate] = 0.0,
         initialization: str = "kaiming",
         norm: str | None = None,
         output_bias: bool = True,
@@ -68,9 +70,6 @@ class MLP(nn.Module):
         self.activation = activation_named(activation)
         self.rates = _per_layer(dropout, len(hidden))
         sizes = [inputs, *hidden, outputs]
-        if min(sizes) < 1:
-            widths = "-".join(map(str, sizes))
-            raise InputError(f"every layer must have at least one unit, got {widths}")
         bias = [True] * len(hidden) + [output_bias]
         self.layers = nn.ModuleList(
             initialize(nn.Linear(m, n, bias=b), initialization)
@@ -103,9 +102,9 @@ def parameter_count(
 def _per_layer(dropout: float | Sequence[float], layers: int) -> tuple[float, ...]:
     """One probability per hidden layer."""
     each = tuple(dropout) if isinstance(dropout, Sequence) else (dropout,) * layers
-    if len(each) != layers or not all(0 <= p < 1 for p in each):
+    if len(each) != layers:
         raise InputError(
-            f"dropout must be one probability below 1, or one for each of the {layers} hidden "
+            f"dropout must be one probability, or one for each of the {layers} hidden "
             f"layers, got {dropout}"
         )
     return each

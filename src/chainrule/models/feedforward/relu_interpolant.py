@@ -13,9 +13,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from chainrule.arguments import checked
 from chainrule.errors import InputError
 
 
+@checked
 class ReLUInterpolant(nn.Module):
     """The piecewise linear function through m + 1 points, as a network that can be trained further.
 

@@ -17,11 +17,13 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from chainrule.arguments import Count, checked
 from chainrule.nn.activations import Activation
 from chainrule.nn.activations import activation as activation_named
 from chainrule.nn.initialization import initialize
 
 
+@checked
 class ResidualLayer(nn.Module):
     """One residual layer; it has a projection V exactly where its sizes differ.
 
@@ -40,7 +42,7 @@ class ResidualLayer(nn.Module):
         [[1.0, -2.0, 3.0]]
     """
 
-    def __init__(self, inputs: int, outputs: int, activation: str = "relu"):
+    def __init__(self, inputs: Count, outputs: Count, activation: str = "relu"):
         super().__init__()
         self.activation = activation_named(activation)
         self.linear = initialize(nn.Linear(inputs, outputs), "kaiming")
@@ -53,6 +55,7 @@ class ResidualLayer(nn.Module):
         return residual(x, self.linear.weight, self.linear.bias, self.activation, V)
 
 
+@checked
 class ResidualNetwork(nn.Module):
     """Residual layers of one size, the first of which may project, and an affine map.
 
@@ -76,10 +79,10 @@ class ResidualNetwork(nn.Module):
 
     def __init__(
         self,
-        inputs: int,
-        hidden_size: int,
-        num_layers: int,
-        outputs: int,
+        inputs: Count,
+        hidden_size: Count,
+        num_layers: Count,
+        outputs: Count,
         activation: str = "relu",
     ):
         super().__init__()

@@ -14,10 +14,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from chainrule.arguments import Count, NonNegative, checked
 from chainrule.errors import InputError
 from chainrule.models.feedforward.linear_regression import LinearRegression
 
 
+@checked
 class RidgeRegression(LinearRegression):
     """Linear regression with a penalty on the size of its weights; b is not penalized.
 
@@ -38,7 +40,9 @@ class RidgeRegression(LinearRegression):
         1.5
     """
 
-    def __init__(self, inputs: int, outputs: int = 1, penalty: float = 1.0, bias: bool = True):
+    def __init__(
+        self, inputs: Count, outputs: Count = 1, penalty: NonNegative = 1.0, bias: bool = True
+    ):
         super().__init__(inputs, outputs, bias)
         if penalty <= 0:
             raise InputError(f"penalty must be above 0, got {penalty}; for 0 use LinearRegression")

@@ -15,7 +15,10 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from chainrule.arguments import Count, checked
 
+
+@checked
 class SoftmaxRegression(nn.Module):
     """K logits per example; the initial probabilities are equal everywhere.
 
@@ -32,7 +35,7 @@ class SoftmaxRegression(nn.Module):
         [[0.25, 0.25, 0.25, 0.25]]
     """
 
-    def __init__(self, inputs: int, classes: int):
+    def __init__(self, inputs: Count, classes: Count):
         super().__init__()
         self.weight = nn.Parameter(torch.zeros(classes, inputs))
         self.bias = nn.Parameter(torch.zeros(classes))

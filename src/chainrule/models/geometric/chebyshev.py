@@ -14,6 +14,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from chainrule.arguments import checked
 from chainrule.graphs import Graph, path
 from chainrule.nn.laplacian import scaled_laplacian
 from chainrule.nn.on_graph import OnGraph
@@ -21,6 +22,7 @@ from chainrule.nn.polynomial_filters import FilterConv, FilterNetwork
 from chainrule.nn.sparse import SparseMatrix
 
 
+@checked
 class ChebConv(FilterConv):
     """One Chebyshev filter.
 
@@ -45,6 +47,7 @@ class ChebConv(FilterConv):
         return chebyshev(L, x, terms)
 
 
+@checked
 class ChebNet(FilterNetwork):
     """Chebyshev filters with ReLUs between them.
 

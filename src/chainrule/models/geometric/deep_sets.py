@@ -15,11 +15,13 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from chainrule.arguments import checked
 from chainrule.nn.set_pooling import elementwise, pool_named
 
 CHUNK_SIZE = 4096  # elements of a large batch that φ takes at a time in evaluation
 
 
+@checked
 class DeepSets(nn.Module):
     """A permutation-invariant function of sets: f({x_1, …, x_M}) = ρ(pool_m φ(x_m)).
 

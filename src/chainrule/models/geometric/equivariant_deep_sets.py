@@ -14,11 +14,13 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from chainrule.arguments import checked
 from chainrule.nn.set_pooling import elementwise, pool_named
 
 CHUNK_SIZE = 4096  # elements of a large batch that φ and ρ take at a time in evaluation
 
 
+@checked
 class EquivariantDeepSets(nn.Module):
     """A permutation-equivariant function of sets: f(x)_m = ρ(x_m, pool_k φ(x_k)).
 

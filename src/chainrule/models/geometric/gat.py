@@ -19,6 +19,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import init
 
+from chainrule.arguments import Count, Natural, Rate, checked
 from chainrule.errors import InputError
 from chainrule.graphs import Graph, path
 from chainrule.nn.dropout import dropout
@@ -30,6 +31,7 @@ from chainrule.nn.sparse import DenseMatrix, Matrix, SparseMatrix, as_matrix, su
 SLOPE = 0.2  # of ρ below zero
 
 
+@checked
 class GATConv(nn.Module):
     """One graph attention layer.
 
@@ -50,12 +52,12 @@ class GATConv(nn.Module):
 
     def __init__(
         self,
-        in_features: int,
-        out_features: int,
-        num_heads: int = 1,
+        in_features: Count,
+        out_features: Count,
+        num_heads: Count = 1,
         concat: bool = True,
-        dropout: float = 0.0,
-        edge_features: int = 0,
+        dropout: Rate = 0.0,
+        edge_features: Natural = 0,
     ):
         super().__init__()
         self.num_heads, self.out_features, self.concat = num_heads, out_features, concat
@@ -117,6 +119,7 @@ class GATConv(nn.Module):
         return edges.softmax(F.leaky_relu(e, SLOPE))
 
 
+@checked
 class GAT(nn.Module):
     """Graph attention network, with ELUs φ between the layers.
 
@@ -140,21 +143,18 @@ class GAT(nn.Module):
 
     def __init__(
         self,
-        in_features: int,
-        hidden: Sequence[int],
-        out_features: int,
-        num_heads: Sequence[int] = (8, 1),
-        dropout: float = 0.6,
-        edge_features: int = 0,
+        in_features: Count,
+        hidden: Sequence[Count],
+        out_features: Count,
+        num_heads: Sequence[Count] = (8, 1),
+        dropout: Rate = 0.6,
+        edge_features: Natural = 0,
     ):
         super().__init__()
         widths, heads = [*hidden, out_features], list(num_heads)
-        few = min([in_features, *widths, *heads]) < 1
-        if few or len(heads) != len(widths) or not 0 <= dropout < 1:
+        if len(heads) != len(widths):
             raise InputError(
-                "expected a width and a number of heads of at least 1 for each of the "
-                f"{len(widths)} layers and a dropout from 0 to below 1, got widths {widths}, "
-                f"num_heads {heads} and dropout {dropout}"
+                f"expected num_heads for each of the {len(widths)} layers, got {heads}"
             )
         self.dropout = dropout
         sizes = [in_features, *(width * k for width, k in zip(hidden, heads, strict=False))]

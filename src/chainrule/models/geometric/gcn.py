@@ -18,7 +18,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from chainrule.errors import InputError
+from chainrule.arguments import Count, Rate, checked
 from chainrule.graphs import Graph, path
 from chainrule.nn.dropout import dropout
 from chainrule.nn.initialization import initialize
@@ -27,6 +27,7 @@ from chainrule.nn.on_graph import OnGraph
 from chainrule.nn.sparse import Matrix, SparseMatrix, as_matrix
 
 
+@checked
 class GCNConv(nn.Module):
     """One graph convolution.
 
@@ -41,7 +42,7 @@ class GCNConv(nn.Module):
     torch.Size([3, 5])
     """
 
-    def __init__(self, in_features: int, out_features: int):
+    def __init__(self, in_features: Count, out_features: Count):
         super().__init__()
         linear = initialize(nn.Linear(in_features, out_features), "xavier-uniform")
         self.weight, self.bias = linear.weight, linear.bias
@@ -62,6 +63,7 @@ class GCNConv(nn.Module):
         return A @ (x @ self.weight.T) + self.bias
 
 
+@checked
 class GCN(nn.Module):
     """Graph convolutional network, with ReLUs φ between the layers.
 
@@ -82,15 +84,10 @@ class GCN(nn.Module):
     """
 
     def __init__(
-        self, in_features: int, hidden: Sequence[int], out_features: int, dropout: float = 0.5
+        self, in_features: Count, hidden: Sequence[Count], out_features: Count, dropout: Rate = 0.5
     ):
         super().__init__()
         sizes = [in_features, *hidden, out_features]
-        if min(sizes) < 1 or not 0 <= dropout < 1:
-            raise InputError(
-                f"expected layers of at least one unit and a dropout from 0 to below 1, got "
-                f"{'-'.join(map(str, sizes))} and {dropout}"
-            )
         self.dropout = dropout
         self.layers = nn.ModuleList(GCNConv(m, n) for m, n in pairwise(sizes))
 

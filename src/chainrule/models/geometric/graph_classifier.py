@@ -16,6 +16,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from chainrule.arguments import Count, Rate, checked
 from chainrule.errors import InputError
 from chainrule.graphs import Graph, path, union
 from chainrule.models.geometric.message_passing import AGGREGATIONS, MPNNConv, aggregate
@@ -24,6 +25,7 @@ from chainrule.nn.initialization import initialize
 from chainrule.nn.on_graph import OnGraphs
 
 
+@checked
 class GraphClassifier(nn.Module):
     """One output vector for each graph, from a readout of every layer of message passing.
 
@@ -46,21 +48,15 @@ class GraphClassifier(nn.Module):
 
     def __init__(
         self,
-        in_features: int,
-        hidden_size: int,
-        out_features: int,
-        num_layers: int = 3,
+        in_features: Count,
+        hidden_size: Count,
+        out_features: Count,
+        num_layers: Count = 3,
         aggregation: str = "sum",
         readout: str = "sum",
-        dropout: float = 0.0,
+        dropout: Rate = 0.0,
     ):
         super().__init__()
-        if min(in_features, hidden_size, out_features, num_layers) < 1 or not 0 <= dropout < 1:
-            raise InputError(
-                "expected in_features, hidden_size, out_features and num_layers of at least 1 and "
-                f"a dropout from 0 to below 1, got {in_features}, {hidden_size}, {out_features}, "
-                f"{num_layers} and {dropout}"
-            )
         if readout not in AGGREGATIONS:
             raise InputError(f"there is no readout {readout!r}; choose {', '.join(AGGREGATIONS)}")
         self.readout, self.dropout = readout, dropout

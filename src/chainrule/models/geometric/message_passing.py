@@ -17,6 +17,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from chainrule.arguments import Count, Natural, Rate, checked
 from chainrule.errors import InputError
 from chainrule.graphs import Graph, path
 from chainrule.nn.dropout import dropout
@@ -26,6 +27,7 @@ from chainrule.nn.on_graph import GraphBuffers, OnGraph, check_edge_features
 AGGREGATIONS = ("sum", "mean", "max")
 
 
+@checked
 class MPNNConv(nn.Module):
     """One round of message passing.
 
@@ -44,10 +46,10 @@ class MPNNConv(nn.Module):
 
     def __init__(
         self,
-        in_features: int,
-        out_features: int,
+        in_features: Count,
+        out_features: Count,
         aggregation: str = "mean",
-        edge_features: int = 0,
+        edge_features: Natural = 0,
     ):
         super().__init__()
         if aggregation not in AGGREGATIONS:
@@ -76,6 +78,7 @@ class MPNNConv(nn.Module):
         return self.update(torch.cat([x, aggregated], 1))
 
 
+@checked
 class MPNN(nn.Module):
     """Rounds of message passing with ReLUs between them.
 
@@ -96,20 +99,15 @@ class MPNN(nn.Module):
 
     def __init__(
         self,
-        in_features: int,
-        hidden: Sequence[int],
-        out_features: int,
+        in_features: Count,
+        hidden: Sequence[Count],
+        out_features: Count,
         aggregation: str = "mean",
-        dropout: float = 0.0,
-        edge_features: int = 0,
+        dropout: Rate = 0.0,
+        edge_features: Natural = 0,
     ):
         super().__init__()
         sizes = [in_features, *hidden, out_features]
-        if min(sizes) < 1 or not 0 <= dropout < 1:
-            raise InputError(
-                "expected layers of at least one unit and a dropout from 0 to below 1, got "
-                f"{'-'.join(map(str, sizes))} and {dropout}"
-            )
         self.dropout, self.edge_features = dropout, edge_features
         self.layers = nn.ModuleList(
             MPNNConv(m, n, aggregation, edge_features) for m, n in pairwise(sizes)

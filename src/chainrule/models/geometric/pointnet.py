@@ -23,6 +23,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from chainrule.arguments import Count, Rate, checked
 from chainrule.errors import InputError
 from chainrule.nn.aux_losses import add_to_loss
 from chainrule.nn.chunked import chunked
@@ -45,6 +46,7 @@ class Features(NamedTuple):
     A_2: Float[Tensor, "batch 64 64"]
 
 
+@checked
 class PointNet(nn.Module):
     """Clouds of points (batch, points, in_features) to logits (batch, num_classes).
 
@@ -65,12 +67,12 @@ class PointNet(nn.Module):
 
     def __init__(
         self,
-        dimensions: int,
-        num_classes: int,
-        in_features: int | None = None,
-        features: int = 1024,
-        hidden: Sequence[int] = (512, 256),
-        dropout: float = 0.3,
+        dimensions: Count,
+        num_classes: Count,
+        in_features: Count | None = None,
+        features: Count = 1024,
+        hidden: Sequence[Count] = (512, 256),
+        dropout: Rate = 0.3,
     ):
         super().__init__()
         self.features = PointFeatures(dimensions, in_features or dimensions, features)
@@ -91,6 +93,7 @@ class PointNet(nn.Module):
         return self.features.critical_points(x)
 
 
+@checked
 class PointFeatures(nn.Module):
     """Local and global features of clouds, with the two T-nets.
 
@@ -106,12 +109,11 @@ class PointFeatures(nn.Module):
     (torch.Size([4, 10, 64]), torch.Size([4, 32]))
     """
 
-    def __init__(self, dimensions: int, in_features: int, features: int):
+    def __init__(self, dimensions: Count, in_features: Count, features: Count):
         super().__init__()
-        if min(dimensions, in_features, features) < 1 or in_features % dimensions:
+        if in_features % dimensions:
             raise InputError(
-                "expected dimensions and features of at least 1, and in_features that are one or "
-                f"more vectors of {dimensions} numbers, got {dimensions}, {features} and "
+                f"expected in_features of one or more vectors of {dimensions} numbers, got "
                 f"{in_features}"
             )
         self.dimensions = dimensions
@@ -145,6 +147,7 @@ class PointFeatures(nn.Module):
         return critical
 
 
+@checked
 class TNet(nn.Module):
     """T-net: a matrix T(h) = I + ρ(max_p F(h_p)) for a cloud, I at initialization.
 
@@ -157,7 +160,7 @@ class TNet(nn.Module):
     torch.Size([4, 3, 3])
     """
 
-    def __init__(self, in_features: int, size: int, features: int):
+    def __init__(self, in_features: Count, size: Count, features: Count):
         super().__init__()
         self.size = size
         self.first = shared_mlp(in_features, 64, 128)

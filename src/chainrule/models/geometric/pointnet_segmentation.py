@@ -16,6 +16,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from chainrule.arguments import Count, checked
 from chainrule.models.geometric.pointnet import PointFeatures, Points, pointwise, shared_mlp
 from chainrule.nn.chunked import chunked
 from chainrule.nn.initialization import initialize
@@ -23,6 +24,7 @@ from chainrule.nn.initialization import initialize
 CHUNK_SIZE = 64  # clouds of a large batch that are evaluated at a time
 
 
+@checked
 class PointNetSegmentation(nn.Module):
     """Clouds of points (batch, points, in_features) to logits (batch, num_classes, points).
 
@@ -41,10 +43,10 @@ class PointNetSegmentation(nn.Module):
 
     def __init__(
         self,
-        dimensions: int,
-        num_classes: int,
-        in_features: int | None = None,
-        features: int = 1024,
+        dimensions: Count,
+        num_classes: Count,
+        in_features: Count | None = None,
+        features: Count = 1024,
     ):
         super().__init__()
         self.features = PointFeatures(dimensions, in_features or dimensions, features)

@@ -15,6 +15,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from chainrule.arguments import checked
 from chainrule.graphs import Graph, path
 from chainrule.nn.laplacian import normalized_laplacian
 from chainrule.nn.on_graph import OnGraph
@@ -22,6 +23,7 @@ from chainrule.nn.polynomial_filters import FilterConv, FilterNetwork
 from chainrule.nn.sparse import SparseMatrix
 
 
+@checked
 class PolynomialConv(FilterConv):
     """One filter of powers of the Laplacian.
 
@@ -46,6 +48,7 @@ class PolynomialConv(FilterConv):
         return powers(L, x, terms)
 
 
+@checked
 class PolynomialGNN(FilterNetwork):
     """Filters of powers of the Laplacian with ReLUs between them.
 

@@ -21,7 +21,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import init
 
-from chainrule.errors import InputError
+from chainrule.arguments import Count, Rate, TwoOrMore, checked
 from chainrule.graphs import Graph, path
 from chainrule.nn.dropout import dropout
 from chainrule.nn.laplacian import fourier_basis, normalized_laplacian
@@ -29,6 +29,7 @@ from chainrule.nn.on_graph import OnGraph
 from chainrule.nn.sparse import DenseMatrix
 
 
+@checked
 class SpectralConv(nn.Module):
     """One spectral convolution, with gains θ at the knots for every pair of channels.
 
@@ -44,7 +45,7 @@ class SpectralConv(nn.Module):
     torch.Size([3, 5])
     """
 
-    def __init__(self, in_features: int, out_features: int, knots: int = 5):
+    def __init__(self, in_features: Count, out_features: Count, knots: TwoOrMore = 5):
         super().__init__()
         theta = init.xavier_uniform_(torch.empty(in_features, out_features)).repeat(knots, 1, 1)
         self.theta = nn.Parameter(theta + 0.1 * theta.std() * torch.randn_like(theta))
@@ -70,6 +71,7 @@ class SpectralConv(nn.Module):
         return U @ filtered(U.T @ x, tents, self.theta) + self.bias
 
 
+@checked
 class SpectralGNN(nn.Module):
     """Spectral convolutions with ReLUs between them.
 
@@ -91,19 +93,14 @@ class SpectralGNN(nn.Module):
 
     def __init__(
         self,
-        in_features: int,
-        hidden: Sequence[int],
-        out_features: int,
-        knots: int = 5,
-        dropout: float = 0.5,
+        in_features: Count,
+        hidden: Sequence[Count],
+        out_features: Count,
+        knots: TwoOrMore = 5,
+        dropout: Rate = 0.5,
     ):
         super().__init__()
         sizes = [in_features, *hidden, out_features]
-        if min(sizes) < 1 or knots < 2 or not 0 <= dropout < 1:
-            raise InputError(
-                "expected layers of at least one unit, at least two knots and a dropout from 0 to "
-                f"below 1, got {'-'.join(map(str, sizes))}, {knots} and {dropout}"
-            )
         self.dropout, self.knots = dropout, knots
         self.layers = nn.ModuleList(SpectralConv(m, n, knots) for m, n in pairwise(sizes))
 

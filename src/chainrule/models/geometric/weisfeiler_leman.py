@@ -23,10 +23,12 @@ from jaxtyping import Float, Int
 from scipy.sparse import csr_array
 from torch import Tensor, nn
 
+from chainrule.arguments import Count, Natural, checked
 from chainrule.errors import InputError
 from chainrule.graphs import Graph, path, union
 
 
+@checked
 class WeisfeilerLeman(nn.Module):
     """Ridge regression on the Weisfeiler-Leman subtree kernel, for the graphs of a union.
 
@@ -49,7 +51,7 @@ class WeisfeilerLeman(nn.Module):
     K: Tensor
     alpha: Float[Tensor, "graphs classes"]
 
-    def __init__(self, graphs: Graph, num_classes: int, rounds: int = 3):
+    def __init__(self, graphs: Graph, num_classes: Count, rounds: Natural = 3):
         super().__init__()
         self.register_buffer("K", kernel(color_counts(graphs, rounds)), persistent=False)
         self.register_buffer("alpha", torch.zeros(graphs.num_graphs, num_classes))

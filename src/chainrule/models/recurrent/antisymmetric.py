@@ -13,10 +13,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from chainrule.arguments import Count, Positive, checked
 from chainrule.models.recurrent.recurrent import Recurrent
 from chainrule.models.recurrent.sequence_classifier import SequenceClassifier
 
 
+@checked
 class Antisymmetric(Recurrent):
     """Antisymmetric RNN, a stable recurrence for any weights.
 
@@ -38,7 +40,11 @@ class Antisymmetric(Recurrent):
     """
 
     def __init__(
-        self, input_size: int, hidden_size: int, step_size: float = 0.1, damping: float = 0.01
+        self,
+        input_size: Count,
+        hidden_size: Count,
+        step_size: Positive = 0.1,
+        damping: float = 0.01,
     ):
         super().__init__(input_size, hidden_size)
         self.step_size, self.damping = step_size, damping

@@ -19,8 +19,8 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from chainrule.arguments import Count, Rate, TwoOrMore, checked
 from chainrule.models.recurrent.gru import GRU
-from chainrule.models.recurrent.seq2seq import check_sizes
 from chainrule.nn.dropout import dropout as dropped
 from chainrule.nn.initialization import initialize
 from chainrule.nn.sequences import PADDING, reverse, token_lengths, trim_padding
@@ -35,6 +35,7 @@ class DecoderState(NamedTuple):
     mask: Bool[Tensor, "batch m"]
 
 
+@checked
 class Bahdanau(nn.Module):
     """A recurrent encoder and decoder with additive attention.
 
@@ -59,14 +60,13 @@ class Bahdanau(nn.Module):
 
     def __init__(
         self,
-        source_vocab_size: int,
-        target_vocab_size: int,
-        embedding_dim: int = 256,
-        hidden_size: int = 256,
-        dropout: float = 0.0,
+        source_vocab_size: TwoOrMore,
+        target_vocab_size: TwoOrMore,
+        embedding_dim: Count = 256,
+        hidden_size: Count = 256,
+        dropout: Rate = 0.0,
     ):
         super().__init__()
-        check_sizes(source_vocab_size, target_vocab_size, embedding_dim)
         self.dropout = dropout
         e, m = embedding_dim, hidden_size
         self.source_embedding = nn.Embedding(source_vocab_size, e, PADDING)

@@ -12,6 +12,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from chainrule.arguments import checked
 from chainrule.errors import InputError
 from chainrule.models.recurrent.elman import Elman
 from chainrule.models.recurrent.recurrent import Recurrent, State, state_tensors
@@ -19,6 +20,7 @@ from chainrule.models.recurrent.sequence_classifier import SequenceClassifier
 from chainrule.nn.sequences import last_valid, reverse
 
 
+@checked
 class Bidirectional(Recurrent):
     """Two recurrent layers that read in opposite directions.
 

@@ -15,12 +15,14 @@ from itertools import pairwise
 import torch
 from torch import Tensor, nn
 
+from chainrule.arguments import checked
 from chainrule.errors import InputError
 from chainrule.models.recurrent.gru import GRU
 from chainrule.models.recurrent.recurrent import Recurrent, pack_state, state_tensors
 from chainrule.models.recurrent.sequence_classifier import SequenceClassifier
 
 
+@checked
 class DeepTransition(Recurrent):
     """Recurrent layers that pass one state through all of them at every step.
 

@@ -17,6 +17,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from chainrule.arguments import Count, checked
 from chainrule.errors import InputError
 from chainrule.models.recurrent.recurrent import Recurrent
 from chainrule.models.recurrent.sequence_classifier import SequenceClassifier
@@ -24,6 +25,7 @@ from chainrule.models.recurrent.sequence_classifier import SequenceClassifier
 KERNELS = {"tanh": torch.rnn_tanh, "relu": torch.rnn_relu}
 
 
+@checked
 class Elman(Recurrent):
     """Elman network, the simple recurrent layer.
 
@@ -43,7 +45,7 @@ class Elman(Recurrent):
     (torch.Size([2, 5, 8]), torch.Size([2, 8]))
     """
 
-    def __init__(self, input_size: int, hidden_size: int, activation: str = "tanh"):
+    def __init__(self, input_size: Count, hidden_size: Count, activation: str = "tanh"):
         super().__init__(input_size, hidden_size)
         if activation not in KERNELS:
             raise InputError(f"activation must be tanh or relu, got {activation!r}")

@@ -17,11 +17,13 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from chainrule.arguments import Count, checked
 from chainrule.models.recurrent.recurrent import Recurrent, State
 from chainrule.models.recurrent.sequence_classifier import SequenceClassifier
 from chainrule.nn.sequences import pack, unpack
 
 
+@checked
 class GRU(Recurrent):
     """Gated recurrent unit.
 
@@ -42,7 +44,7 @@ class GRU(Recurrent):
     (torch.Size([2, 5, 8]), torch.Size([2, 8]))
     """
 
-    def __init__(self, input_size: int, hidden_size: int):
+    def __init__(self, input_size: Count, hidden_size: Count):
         super().__init__(input_size, hidden_size)
         self.kernel = nn.GRU(input_size, hidden_size, batch_first=True)
         for bias in self.kernel.all_weights[0][2:]:

@@ -16,7 +16,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from chainrule.errors import InputError
+from chainrule.arguments import Count, Rate, TwoOrMore, checked
 from chainrule.models.recurrent.layers import recurrent_network
 from chainrule.models.recurrent.recurrent import State, state_tensors
 from chainrule.nn.decoding import sample
@@ -24,6 +24,7 @@ from chainrule.nn.dropout import dropout as dropped
 from chainrule.nn.initialization import initialize
 
 
+@checked
 class LanguageModel(nn.Module):
     """A recurrent language model over tokens: characters or words.
 
@@ -50,19 +51,14 @@ class LanguageModel(nn.Module):
 
     def __init__(
         self,
-        vocab_size: int,
+        vocab_size: TwoOrMore,
         cell: str = "lstm",
-        hidden_size: int = 256,
-        num_layers: int = 1,
-        embedding_dim: int = 64,
-        dropout: float = 0.0,
+        hidden_size: Count = 256,
+        num_layers: Count = 1,
+        embedding_dim: Count = 64,
+        dropout: Rate = 0.0,
     ):
         super().__init__()
-        if vocab_size < 2 or embedding_dim < 1:
-            raise InputError(
-                "expected vocab_size of at least 2 and embedding_dim of at least 1, got "
-                f"{vocab_size} and {embedding_dim}"
-            )
         self.dropout = dropout
         self.embedding = nn.Embedding(vocab_size, embedding_dim)
         self.network = recurrent_network(cell, embedding_dim, hidden_size, num_layers, dropout)

@@ -3,6 +3,7 @@
 recurrent_layer("gru", 4, 8) is one layer, recurrent_network("gru", 4, 8, num_layers=2) a deep one.
 """
 
+from chainrule.arguments import Count, Rate, checked
 from chainrule.errors import InputError
 from chainrule.models.recurrent.antisymmetric import Antisymmetric
 from chainrule.models.recurrent.elman import Elman
@@ -49,18 +50,18 @@ def cell_class(cell: str) -> type[Recurrent]:
     return CELLS[plain]
 
 
-def recurrent_layer(cell: str, input_size: int, hidden_size: int) -> Recurrent:
+@checked
+def recurrent_layer(cell: str, input_size: Count, hidden_size: Count) -> Recurrent:
     """One new layer."""
     return cell_class(cell)(input_size, hidden_size)
 
 
+@checked
 def recurrent_network(
-    cell: str, input_size: int, hidden_size: int, num_layers: int = 1, dropout: float = 0.0
+    cell: str, input_size: Count, hidden_size: Count, num_layers: Count = 1, dropout: Rate = 0.0
 ) -> Recurrent:
     """New layers on top of each other; linear recurrences stand in residual blocks."""
     chosen = cell_class(cell)
-    if num_layers < 1:
-        raise InputError(f"num_layers must be at least 1, got {num_layers}")
     if chosen in LINEAR_CELLS.values():
         return residual_stack(chosen, input_size, hidden_size, num_layers, dropout)
     sizes = [input_size] + [hidden_size] * (num_layers - 1)

@@ -16,10 +16,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from chainrule.arguments import Count, Positive, checked
 from chainrule.models.recurrent.recurrent import Recurrent
 from chainrule.models.recurrent.sequence_classifier import SequenceClassifier
 
 
+@checked
 class Lipschitz(Recurrent):
     """Lipschitz RNN, with a linear and a bounded nonlinear part.
 
@@ -44,9 +46,9 @@ class Lipschitz(Recurrent):
 
     def __init__(
         self,
-        input_size: int,
-        hidden_size: int,
-        step_size: float = 0.1,
+        input_size: Count,
+        hidden_size: Count,
+        step_size: Positive = 0.1,
         antisymmetry: float = 0.75,
         damping: float = 0.001,
     ):

@@ -17,12 +17,14 @@ import torch
 from jaxtyping import Complex, Float
 from torch import Tensor, nn
 
+from chainrule.arguments import Count, checked
 from chainrule.errors import InputError
 from chainrule.models.recurrent.recurrent import Recurrent
 from chainrule.models.recurrent.sequence_classifier import SequenceClassifier
 from chainrule.nn.scan import scan
 
 
+@checked
 class LRU(Recurrent):
     """Linear recurrent unit: a diagonal complex recurrence, stable for any parameters.
 
@@ -50,8 +52,8 @@ class LRU(Recurrent):
 
     def __init__(
         self,
-        input_size: int,
-        hidden_size: int,
+        input_size: Count,
+        hidden_size: Count,
         min_radius: float = 0.9,
         max_radius: float = 0.999,
         max_phase: float = 2 * math.pi,

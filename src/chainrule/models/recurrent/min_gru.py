@@ -12,6 +12,7 @@ Feng et al. (2024), "Were RNNs all we needed?", whose gate is 1 - s. Notes: J 5.
 import torch
 from torch import Tensor, nn
 
+from chainrule.arguments import Count, checked
 from chainrule.models.recurrent.recurrent import Recurrent
 from chainrule.models.recurrent.sequence_classifier import SequenceClassifier
 from chainrule.nn.initialization import initialize
@@ -20,6 +21,7 @@ from chainrule.nn.scan import scan
 MAX_HALF_LIFE = 1000.0  # steps after which the slowest unit has forgotten half
 
 
+@checked
 class MinGRU(Recurrent):
     """minGRU, a linear recurrence with an input-dependent gate.
 
@@ -39,7 +41,7 @@ class MinGRU(Recurrent):
     (torch.Size([2, 5, 8]), torch.Size([2, 8]))
     """
 
-    def __init__(self, input_size: int, hidden_size: int):
+    def __init__(self, input_size: Count, hidden_size: Count):
         super().__init__(input_size, hidden_size)
         self.gate = initialize(nn.Linear(input_size, hidden_size), "lecun")
         self.candidate = initialize(nn.Linear(input_size, hidden_size), "lecun")

@@ -14,6 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from chainrule.arguments import Count, checked
 from chainrule.models.recurrent.min_gru import gate_logit, half_lives
 from chainrule.models.recurrent.recurrent import Recurrent
 from chainrule.models.recurrent.sequence_classifier import SequenceClassifier
@@ -21,6 +22,7 @@ from chainrule.nn.initialization import initialize
 from chainrule.nn.scan import scan
 
 
+@checked
 class MinLSTM(Recurrent):
     """minLSTM, a linear recurrence with normalized forget and input gates.
 
@@ -40,7 +42,7 @@ class MinLSTM(Recurrent):
     (torch.Size([2, 5, 8]), torch.Size([2, 8]))
     """
 
-    def __init__(self, input_size: int, hidden_size: int):
+    def __init__(self, input_size: Count, hidden_size: Count):
         super().__init__(input_size, hidden_size)
         self.forget = initialize(nn.Linear(input_size, hidden_size), "lecun")
         self.input = initialize(nn.Linear(input_size, hidden_size), "lecun")

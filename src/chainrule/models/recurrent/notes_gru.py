@@ -21,11 +21,13 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from chainrule.arguments import Count, checked
 from chainrule.models.recurrent.notes_lstm import gate_weights
 from chainrule.models.recurrent.recurrent import Recurrent
 from chainrule.models.recurrent.sequence_classifier import SequenceClassifier
 
 
+@checked
 class NotesGRU(Recurrent):
     """The GRU as the lecture notes J write it: no biases, reset gate before the product.
 
@@ -48,7 +50,7 @@ class NotesGRU(Recurrent):
     torch.Size([2, 5, 8])
     """
 
-    def __init__(self, input_size: int, hidden_size: int):
+    def __init__(self, input_size: Count, hidden_size: Count):
         super().__init__(input_size, hidden_size)
         self.G, self.H, self.V = (gate_weights(input_size, hidden_size) for _ in range(3))
 

@@ -22,10 +22,12 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
+from chainrule.arguments import Count, checked
 from chainrule.models.recurrent.recurrent import Recurrent
 from chainrule.models.recurrent.sequence_classifier import SequenceClassifier
 
 
+@checked
 class NotesLSTM(Recurrent):
     """The LSTM as the lecture notes J write it: five weight matrices, no biases.
 
@@ -48,7 +50,7 @@ class NotesLSTM(Recurrent):
     torch.Size([2, 5, 8])
     """
 
-    def __init__(self, input_size: int, hidden_size: int):
+    def __init__(self, input_size: Count, hidden_size: Count):
         super().__init__(input_size, hidden_size, ((hidden_size,), (hidden_size,)))
         self.V, self.F, self.G, self.H = (gate_weights(input_size, hidden_size) for _ in range(4))
         self.U = nn.Parameter(nn.init.orthogonal_(torch.empty(hidden_size, hidden_size)))

@@ -6,11 +6,12 @@ A sequence may be fed in chunks, each with the state returned for the chunk befo
 the same, and chunks of one step need constant memory.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from chainrule.arguments import Count, checked
 from chainrule.errors import InputError
 from chainrule.nn.sequences import check_lengths, last_valid, zero_padding
 
@@ -18,8 +19,9 @@ State = Tensor | tuple[Tensor, ...]
 """The state of a layer: one tensor or several, batch first."""
 
 
+@checked
 class Recurrent(nn.Module):
-    """Base class of the recurrent layers; a subclass implements `unroll`.
+    """Base class of the recurrent layers; a subclass defines `unroll`, or `forward` itself.
 
         z_t = F(z_{t-1}, x_t),   y_t = G(z_t),   z_0 = 0
 
@@ -52,21 +54,15 @@ class Recurrent(nn.Module):
     hidden_size: int
     state_shapes: tuple[tuple[int, ...], ...]
     complex_state = False
+    unroll: Callable[..., tuple[Tensor, tuple[Tensor, ...]]]
+    """(x, state …) ↦ outputs (batch, steps, hidden_size), and each state tensor at every step."""
 
     def __init__(
-        self, input_size: int, hidden_size: int, state_shapes: Sequence[tuple[int, ...]] = ()
+        self, input_size: Count, hidden_size: Count, state_shapes: Sequence[tuple[Count, ...]] = ()
     ):
         super().__init__()
-        if input_size < 1 or hidden_size < 1:
-            raise InputError(
-                f"input_size and hidden_size must be at least 1, got {input_size} and {hidden_size}"
-            )
         self.input_size, self.hidden_size = input_size, hidden_size
         self.state_shapes = tuple(state_shapes) or ((hidden_size,),)
-
-    def unroll(self, x: Tensor, *state: Tensor) -> tuple[Tensor, tuple[Tensor, ...]]:
-        """Outputs (batch, steps, hidden_size), and each state tensor at every step."""
-        raise NotImplementedError
 
     def forward(
         self,

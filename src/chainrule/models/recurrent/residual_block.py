@@ -17,6 +17,7 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from chainrule.arguments import Count, Rate, checked
 from chainrule.errors import InputError
 from chainrule.models.recurrent.lru import LRU
 from chainrule.models.recurrent.recurrent import Recurrent, State
@@ -29,6 +30,7 @@ from chainrule.nn.sequences import zero_padding
 EXPANSION = 2  # hidden units of the MLP, in multiples of hidden_size
 
 
+@checked
 class ResidualBlock(Recurrent):
     """A recurrent layer and an MLP, each with a norm before it and a residual connection.
 
@@ -48,7 +50,7 @@ class ResidualBlock(Recurrent):
     torch.Size([2, 5, 8])
     """
 
-    def __init__(self, layer: Recurrent, dropout: float = 0.0):
+    def __init__(self, layer: Recurrent, dropout: Rate = 0.0):
         size = layer.hidden_size
         if layer.input_size != size:
             raise InputError(
@@ -78,6 +80,7 @@ class ResidualBlock(Recurrent):
         return self.layer.initial_state(batch, like)
 
 
+@checked
 class Projection(Recurrent):
     """An affine map at every step, a layer without a state that changes the size.
 
@@ -94,7 +97,7 @@ class Projection(Recurrent):
     (torch.Size([2, 5, 8]), ())
     """
 
-    def __init__(self, input_size: int, hidden_size: int):
+    def __init__(self, input_size: Count, hidden_size: Count):
         super().__init__(input_size, hidden_size)
         self.affine = initialize(nn.Linear(input_size, hidden_size), "lecun")
 
@@ -111,12 +114,13 @@ class Projection(Recurrent):
         return ()
 
 
+@checked
 def residual_stack(
     cell_class: Callable[[int, int], Recurrent],
-    input_size: int,
-    hidden_size: int,
-    num_layers: int,
-    dropout: float = 0.0,
+    input_size: Count,
+    hidden_size: Count,
+    num_layers: Count,
+    dropout: Rate = 0.0,
 ) -> Stacked:
     """An affine map to hidden_size features, then num_layers residual blocks of new layers."""
     layers = (cell_class(hidden_size, hidden_size) for _ in range(num_layers))

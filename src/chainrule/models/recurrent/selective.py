@@ -18,6 +18,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from chainrule.arguments import Count, checked
 from chainrule.models.recurrent.recurrent import Recurrent
 from chainrule.models.recurrent.sequence_classifier import SequenceClassifier
 from chainrule.nn.initialization import initialize
@@ -26,6 +27,7 @@ from chainrule.nn.scan import scan
 MIN_DELTA, MAX_DELTA = 1e-3, 1e-1  # range of the initial Δ
 
 
+@checked
 class Selective(Recurrent):
     """Selective state space model, the recurrence of Mamba.
 
@@ -47,7 +49,7 @@ class Selective(Recurrent):
     (torch.Size([2, 5, 8]), torch.Size([2, 8, 16]))
     """
 
-    def __init__(self, input_size: int, hidden_size: int, state_size: int = 8):
+    def __init__(self, input_size: Count, hidden_size: Count, state_size: Count = 8):
         super().__init__(input_size, hidden_size, ((hidden_size, state_size),))
         self.input = initialize(nn.Linear(input_size, hidden_size), "lecun")
         self.gate = initialize(nn.Linear(input_size, hidden_size), "lecun")

@@ -16,7 +16,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from chainrule.errors import InputError
+from chainrule.arguments import Count, Rate, TwoOrMore, checked
 from chainrule.models.recurrent.layers import recurrent_network
 from chainrule.models.recurrent.recurrent import Recurrent, State, pack_state, state_tensors
 from chainrule.nn.dropout import dropout as dropped
@@ -24,6 +24,7 @@ from chainrule.nn.initialization import initialize
 from chainrule.nn.sequences import PADDING, token_lengths, trim_padding
 
 
+@checked
 class Seq2Seq(nn.Module):
     """A recurrent encoder and decoder that translate token sequences.
 
@@ -48,16 +49,15 @@ class Seq2Seq(nn.Module):
 
     def __init__(
         self,
-        source_vocab_size: int,
-        target_vocab_size: int,
+        source_vocab_size: TwoOrMore,
+        target_vocab_size: TwoOrMore,
         cell: str = "gru",
-        embedding_dim: int = 256,
-        hidden_size: int = 256,
-        num_layers: int = 1,
-        dropout: float = 0.0,
+        embedding_dim: Count = 256,
+        hidden_size: Count = 256,
+        num_layers: Count = 1,
+        dropout: Rate = 0.0,
     ):
         super().__init__()
-        check_sizes(source_vocab_size, target_vocab_size, embedding_dim)
         self.dropout = dropout
         self.source_embedding = nn.Embedding(source_vocab_size, embedding_dim, PADDING)
         self.target_embedding = nn.Embedding(target_vocab_size, embedding_dim, PADDING)
@@ -91,15 +91,6 @@ class Seq2Seq(nn.Module):
         """Log-probabilities of the next token, and the state after the previous one."""
         z, after = self.decoder(self.target_embedding(previous)[:, None], state)
         return self.output(z[:, 0]).log_softmax(-1), after
-
-
-def check_sizes(source_vocab_size: int, target_vocab_size: int, embedding_dim: int) -> None:
-    """Raise an error if a translator has too few tokens or no embedding."""
-    if source_vocab_size < 2 or target_vocab_size < 2 or embedding_dim < 1:
-        raise InputError(
-            "expected source_vocab_size and target_vocab_size of at least 2 and embedding_dim of "
-            f"at least 1, got {source_vocab_size}, {target_vocab_size} and {embedding_dim}"
-        )
 
 
 def final_state(

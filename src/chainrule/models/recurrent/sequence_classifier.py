@@ -13,10 +13,12 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from chainrule.arguments import Count, checked
 from chainrule.models.recurrent.recurrent import Recurrent
 from chainrule.nn.initialization import initialize
 
 
+@checked
 class SequenceClassifier(nn.Module):
     """A recurrent layer and an affine map of its last output.
 
@@ -33,7 +35,7 @@ class SequenceClassifier(nn.Module):
     torch.Size([2, 3])
     """
 
-    def __init__(self, layer: Recurrent, outputs: int):
+    def __init__(self, layer: Recurrent, outputs: Count):
         super().__init__()
         self.layer = layer
         self.output = initialize(nn.Linear(layer.hidden_size, outputs), "lecun")

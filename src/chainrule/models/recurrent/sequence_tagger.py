@@ -11,12 +11,14 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from chainrule.arguments import Count, checked
 from chainrule.models.recurrent.elman import Elman
 from chainrule.models.recurrent.recurrent import Recurrent
 from chainrule.nn.initialization import initialize
 from chainrule.nn.sequences import zero_padding
 
 
+@checked
 class SequenceTagger(nn.Module):
     """A recurrent layer and an affine map of each of its outputs.
 
@@ -32,7 +34,7 @@ class SequenceTagger(nn.Module):
     torch.Size([2, 5, 3])
     """
 
-    def __init__(self, layer: Recurrent, outputs: int):
+    def __init__(self, layer: Recurrent, outputs: Count):
         super().__init__()
         self.layer = layer
         self.output = initialize(nn.Linear(layer.hidden_size, outputs), "lecun")

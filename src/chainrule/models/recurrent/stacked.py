@@ -15,6 +15,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from chainrule.arguments import Rate, checked
 from chainrule.errors import InputError
 from chainrule.models.recurrent.gru import GRU
 from chainrule.models.recurrent.recurrent import Recurrent, State, state_tensors
@@ -22,6 +23,7 @@ from chainrule.models.recurrent.sequence_classifier import SequenceClassifier
 from chainrule.nn.dropout import dropout
 
 
+@checked
 class Stacked(Recurrent):
     """Recurrent layers on top of each other, a deep RNN.
 
@@ -40,7 +42,7 @@ class Stacked(Recurrent):
     (torch.Size([2, 5, 16]), [(2, 8), (2, 16)])
     """
 
-    def __init__(self, layers: Sequence[Recurrent], dropout: float = 0.0):
+    def __init__(self, layers: Sequence[Recurrent], dropout: Rate = 0.0):
         if not layers:
             raise InputError("expected at least one recurrent layer to stack, got none")
         for below, above in pairwise(layers):
@@ -49,8 +51,6 @@ class Stacked(Recurrent):
                     f"a layer with input_size {above.input_size} cannot follow one with "
                     f"hidden_size {below.hidden_size}"
                 )
-        if not 0 <= dropout < 1:
-            raise InputError(f"dropout must be at least 0 and below 1, got {dropout}")
         super().__init__(layers[0].input_size, layers[-1].hidden_size)
         self.layers, self.dropout = nn.ModuleList(layers), dropout
 

@@ -16,6 +16,7 @@ import math
 import torch
 from torch import Tensor, nn
 
+from chainrule.arguments import Count, checked
 from chainrule.models.recurrent.recurrent import Recurrent
 from chainrule.models.recurrent.sequence_classifier import SequenceClassifier
 from chainrule.nn.scan import scan
@@ -23,6 +24,7 @@ from chainrule.nn.scan import scan
 MIN_DELTA, MAX_DELTA = 1e-3, 1e-1  # range of the initial Δ
 
 
+@checked
 class StateSpace(Recurrent):
     """Diagonal state space model (S4D, S5), stable for any parameters.
 
@@ -46,7 +48,7 @@ class StateSpace(Recurrent):
 
     complex_state = True
 
-    def __init__(self, input_size: int, hidden_size: int, state_size: int | None = None):
+    def __init__(self, input_size: Count, hidden_size: Count, state_size: Count | None = None):
         n = hidden_size if state_size is None else state_size
         super().__init__(input_size, hidden_size, ((n,),))
         self.alpha = nn.Parameter(torch.full((n,), math.log(0.5)))

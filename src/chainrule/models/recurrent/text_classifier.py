@@ -14,13 +14,14 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from chainrule.errors import InputError
+from chainrule.arguments import Count, Rate, TwoOrMore, checked
 from chainrule.models.recurrent.layers import recurrent_network
 from chainrule.nn.dropout import dropout as dropped
 from chainrule.nn.initialization import initialize
 from chainrule.nn.sequences import PADDING, token_lengths, trim_padding, valid_mask
 
 
+@checked
 class TextClassifier(nn.Module):
     """A recurrent classifier of tokenized texts.
 
@@ -43,19 +44,14 @@ class TextClassifier(nn.Module):
 
     def __init__(
         self,
-        vocab_size: int,
-        outputs: int,
+        vocab_size: TwoOrMore,
+        outputs: Count,
         cell: str = "lstm",
-        embedding_dim: int = 64,
-        hidden_size: int = 64,
-        dropout: float = 0.0,
+        embedding_dim: Count = 64,
+        hidden_size: Count = 64,
+        dropout: Rate = 0.0,
     ):
         super().__init__()
-        if vocab_size < 2 or outputs < 1 or embedding_dim < 1:
-            raise InputError(
-                "expected vocab_size of at least 2, outputs and embedding_dim of at least 1, got "
-                f"{vocab_size}, {outputs} and {embedding_dim}"
-            )
         self.dropout = dropout
         self.embedding = nn.Embedding(vocab_size, embedding_dim, PADDING)
         with torch.no_grad():

@@ -6,6 +6,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from chainrule.arguments import checked
 from chainrule.errors import InputError
 from chainrule.models.recurrent.bidirectional import Bidirectional
 from chainrule.models.recurrent.elman import Elman
@@ -17,6 +18,7 @@ from chainrule.models.recurrent.stacked import Stacked
 NAMES = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
 
 
+@checked
 def from_torch(theirs: nn.RNNBase) -> Recurrent:
     """Our network with the weights of torch's, which must have biases and no projection."""
     if not theirs.bias or theirs.proj_size:
@@ -34,6 +36,7 @@ def from_torch(theirs: nn.RNNBase) -> Recurrent:
     return ours
 
 
+@checked
 def to_torch(ours: Recurrent) -> nn.RNNBase:
     """torch's network with the weights of ours: LSTM, GRU or Elman layers of one size."""
     layers = [layer for layer, _ in single_layers(ours)]

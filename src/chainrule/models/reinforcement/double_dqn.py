@@ -12,10 +12,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from chainrule.arguments import checked
 from chainrule.models.feedforward.mlp import MLP
 from chainrule.models.reinforcement.dqn import DQN, Batch, q_of_action, td_target
 
 
+@checked
 class DoubleDQN(DQN):
     """Deep Q-learning whose target does not overestimate.
 

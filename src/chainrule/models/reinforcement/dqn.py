@@ -18,10 +18,11 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from chainrule.errors import InputError
+from chainrule.arguments import Count, checked
 from chainrule.models.feedforward.mlp import MLP
 
 
+@checked
 class DQN(nn.Module):
     """Deep Q-network: a value network and the target network its targets come from.
 
@@ -95,6 +96,7 @@ class Batch(NamedTuple):
     terminated: Bool[Tensor, "*batch"]
 
 
+@checked
 class ReplayBuffer:
     """The last `capacity` transitions of each agent, oldest overwritten first.
 
@@ -112,12 +114,7 @@ class ReplayBuffer:
     (3, torch.Size([1, 2]))
     """
 
-    def __init__(self, num_agents: int, capacity: int, observation_size: int):
-        if min(num_agents, capacity, observation_size) < 1:
-            raise InputError(
-                "num_agents, capacity and observation_size of a replay buffer must be at least 1, "
-                f"got {num_agents}, {capacity} and {observation_size}"
-            )
+    def __init__(self, num_agents: Count, capacity: Count, observation_size: Count):
         shape = (num_agents, capacity)
         self.storage = Batch(
             torch.zeros(*shape, observation_size),

@@ -14,11 +14,13 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from chainrule.arguments import checked
 from chainrule.errors import InputError
 
 TOLERANCE = 1e-9  # how far a row of probabilities may sum from 1
 
 
+@checked
 class MDP(nn.Module):
     """A finite Markov decision process; calling it applies the Bellman operator.
 
@@ -138,6 +140,7 @@ def check(P: Tensor, R: Tensor, discount: float) -> None:
         raise InputError(f"the discount γ must lie in [0, 1), got {discount}")
 
 
+@checked
 def random_mdp(
     num_states: int, num_actions: int, discount: float, generator: torch.Generator
 ) -> MDP:

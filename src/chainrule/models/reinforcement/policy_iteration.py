@@ -14,11 +14,13 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from chainrule.arguments import Count, checked
 from chainrule.models.reinforcement.mdp import MDP, greedy, random_mdp
 
 TOLERANCE = 1e-12  # a smaller improvement, relative to the largest value, is rounding
 
 
+@checked
 class PolicyIteration(nn.Module):
     """The optimal table Q(s, a) of a known process, by policy iteration.
 
@@ -40,7 +42,7 @@ class PolicyIteration(nn.Module):
 
     Q: Float[Tensor, "states actions"]
 
-    def __init__(self, num_states: int, num_actions: int):
+    def __init__(self, num_states: Count, num_actions: Count):
         super().__init__()
         self.register_buffer("Q", torch.zeros(num_states, num_actions, dtype=torch.float64))
 

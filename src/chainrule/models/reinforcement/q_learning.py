@@ -14,10 +14,12 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from chainrule.arguments import Count, Natural, checked
 from chainrule.errors import InputError
 from chainrule.models.reinforcement.mdp import MDP, explore, greedy, random_mdp
 
 
+@checked
 class QLearning(nn.Module):
     """Tabular Q-learning of independent agents.
 
@@ -41,7 +43,7 @@ class QLearning(nn.Module):
     visits: Int[Tensor, "agents states actions"]
     current_state: Int[Tensor, " agents"]
 
-    def __init__(self, process: MDP, num_agents: int = 1, start: int | None = None):
+    def __init__(self, process: MDP, num_agents: Count = 1, start: Natural | None = None):
         super().__init__()
         shape = (num_agents, process.num_states, process.num_actions)
         self.starts = start_states(process, start)

@@ -14,10 +14,12 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
+from chainrule.arguments import Count, Natural, checked
 from chainrule.models.reinforcement.mdp import MDP, explore, random_mdp
 from chainrule.models.reinforcement.q_learning import QLearning, check, restarted, update
 
 
+@checked
 class Sarsa(QLearning):
     """Tabular SARSA of independent agents.
 
@@ -39,7 +41,7 @@ class Sarsa(QLearning):
 
     next_action: Int[Tensor, " agents"]
 
-    def __init__(self, process: MDP, num_agents: int = 1, start: int | None = None):
+    def __init__(self, process: MDP, num_agents: Count = 1, start: Natural | None = None):
         super().__init__(process, num_agents, start)
         self.register_buffer("next_action", torch.arange(num_agents) % process.num_actions)
 

@@ -11,12 +11,14 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from chainrule.arguments import Count, checked
 from chainrule.errors import InputError
 from chainrule.models.reinforcement.mdp import MDP, greedy, random_mdp
 
 MAX_SWEEPS = 1_000_000  # reached only for γ within 1e-5 of 1
 
 
+@checked
 class ValueIteration(nn.Module):
     """The optimal table Q(s, a) of a known process, by value iteration.
 
@@ -37,7 +39,7 @@ class ValueIteration(nn.Module):
 
     Q: Float[Tensor, "states actions"]
 
-    def __init__(self, num_states: int, num_actions: int):
+    def __init__(self, num_states: Count, num_actions: Count):
         super().__init__()
         self.register_buffer("Q", torch.zeros(num_states, num_actions, dtype=torch.float64))
 

@@ -14,11 +14,13 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from chainrule.arguments import Count, Natural, checked
 from chainrule.errors import InputError
 
 RELATIVE = 1e-12  # singular values below this fraction of the largest count as zero
 
 
+@checked
 class RandomFeatures(nn.Module):
     """Least squares on N fixed random ReLU units, in double precision.
 
@@ -42,10 +44,8 @@ class RandomFeatures(nn.Module):
     b: Float[Tensor, " features"]
     a: Float[Tensor, " features"]
 
-    def __init__(self, inputs: int, features: int, seed: int = 0):
+    def __init__(self, inputs: Count, features: Count, seed: Natural = 0):
         super().__init__()
-        if inputs < 1 or features < 1:
-            raise InputError(f"inputs and features must be at least 1, got {inputs} and {features}")
         generator = torch.Generator().manual_seed(seed)
         draw = torch.randn(inputs + 1, features, generator=generator, dtype=torch.float64)
         self.register_buffer("W", draw[1:] / inputs**0.5)

@@ -43,7 +43,8 @@ from chainrule.recipes.families.bert import (
     lengths,
     wordpiece_of,
 )
-from chainrule.recipes.families.masked_lm import MaskedLM, fill, filled, masked_lm_task
+from chainrule.recipes.families.masked_lm import MaskedLM, masked_lm_task
+from chainrule.runs.blanks import fill, filled
 from chainrule.runs.recipe import SPLITS, BaseRecipe, DataSummary, Metrics, Predictions
 from chainrule.training import Settings, evaluate
 from chainrule.training.sources import BucketedSequences

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from chainrule.arguments import checked
 from chainrule.errors import InputError
 from chainrule.learning.schedules import SCHEDULES
 from chainrule.models.reinforcement.double_dqn import DoubleDQN
@@ -12,6 +13,7 @@ from chainrule.training.settings import check_numbers
 METHODS: dict[str, type[DQN]] = {"dqn": DQN, "double-dqn": DoubleDQN}
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class DQNSettings:
     """Settings of acting, of the replay buffer and of the updates."""

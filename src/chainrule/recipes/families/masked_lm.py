@@ -8,9 +8,7 @@ masked words. Training masks other words in every step; evaluation masks the sam
 and runs, by a fixed seed.
 """
 
-from collections.abc import Sequence
 from functools import partial
-from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -18,7 +16,6 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from chainrule.data.text.wordpiece import SPECIAL, WordPiece
-from chainrule.errors import InputError
 from chainrule.learning.bag_of_words import bag_of_words
 from chainrule.learning.masking import MaskedTokens, MaskingScheme, mask_tokens
 from chainrule.learning.metrics import METRICS
@@ -119,40 +116,3 @@ def masked_lm_task(gist: float) -> Task:
     }
     metrics = tuple(METRICS[name].computed_by(function) for name, function in functions.items())
     return Task("masked language modeling", partial(all_tasks, gist=gist), metrics)
-
-
-class Candidate(NamedTuple):
-    """A word for a blank, and its probability."""
-
-    word: str
-    probability: float
-
-
-@torch.no_grad()
-def fill(
-    model: BertPretraining, pieces: WordPiece, text: str, most: int = 5
-) -> list[list[Candidate]]:
-    """The likeliest words for every [MASK] of a text, the others being blank as well."""
-    numbers = [pieces.cls, *pieces.encode(text), pieces.sep]
-    blanks = [place for place, number in enumerate(numbers) if number == pieces.mask]
-    if not blanks:
-        raise InputError(f"expected a text with a blank to fill, [MASK], got {text!r}")
-    if len(numbers) > pieces.max_length:
-        raise InputError(
-            f"a text of {len(numbers)} tokens is longer than the {pieces.max_length} that the "
-            "model reads; shorten it"
-        )
-    tokens = torch.tensor([numbers])
-    words = model.eval().logits(tokens, None, torch.tensor([blanks])).tokens[0]
-    words[:, : len(SPECIAL)] = -torch.inf
-    best = words.softmax(1).topk(min(most, len(pieces) - len(SPECIAL)))
-    return [
-        [Candidate(pieces.tokens[n], p) for p, n in zip(row, found, strict=True)]
-        for row, found in zip(best.values.tolist(), best.indices.tolist(), strict=True)
-    ]
-
-
-def filled(text: str, guesses: Sequence[Sequence[Candidate]]) -> str:
-    """The text and, beneath it, the words for each blank."""
-    rows = (", ".join(f"{word} {p:.1%}" for word, p in row) for row in guesses)
-    return "\n".join([text, *(f"    {row}" for row in rows)])

@@ -1,36 +1,68 @@
-"""A claim of the lab, measured with the arguments that the page chose."""
+"""A claim of the lab, measured again whenever the page changes its arguments."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Picture, Verdict, help_of, parameters_of
 from chainrule.lab.result import check_entry, violate
-from chainrule.registry import find
+from chainrule.registry import Entry, find
 from chainrule.studio.activity import Activity, Json, Range, View, read, rounded
 
 
 @dataclass(frozen=True)
-class Settings:
-    """Which claim, and how it is measured.
+class Measurement:
+    """What is measured.
 
     Args:
-        claim: its name.
-        arguments: of its `check`; none for the defaults.
+        arguments: of the claim's `check`; none for the defaults.
         violated: measure the violation of its hypothesis instead.
     """
 
-    claim: Annotated[str, Range(1, 80)]
     arguments: dict = field(default_factory=dict)
     violated: bool = False
 
 
+@dataclass(frozen=True)
+class Settings(Measurement):
+    """Which claim, and what is measured first.
+
+    Args:
+        claim: its name.
+    """
+
+    claim: Annotated[str, Range(1, 80)] = ""
+
+
 def run(settings: Json) -> Activity:
-    chosen = read(Settings, settings)
-    entry = find("claims", chosen.claim)
-    yield View(lambda: {"measuring": True})
-    result = violate(entry) if chosen.violated else check_entry(entry, chosen.arguments)
-    yield View(lambda: {"measuring": False} | plain(result.verdict), waiting=True)
+    chosen: Measurement = read(Settings, settings)
+    entry = find("claims", settings.get("claim", ""))
+    known = {"arguments": arguments(entry), "violation": violation(entry)}
+    while True:
+        yield View(lambda: {"measuring": True} | known)
+        result = violate(entry) if chosen.violated else check_entry(entry, chosen.arguments)
+        content = {"measuring": False} | known | plain(result.verdict)
+        message = yield View(lambda content=content: content, waiting=True)  # type: ignore[misc]
+        chosen = read(Measurement, message or {})
+
+
+def arguments(entry: Entry) -> list[Json]:
+    """Name, type, default and help of each argument of `check`."""
+    texts = help_of(entry)
+    return [
+        {
+            "name": p.name,
+            "type": getattr(p.annotation, "__name__", str(p.annotation)),
+            "default": p.default,
+            "help": texts.get(p.name, ""),
+        }
+        for p in parameters_of(entry)
+    ]
+
+
+def violation(entry: Entry) -> str:
+    """How the hypothesis is violated, in the words of the claim's file."""
+    return (entry.load().broken.__doc__ or "").split("\n", 1)[0]
 
 
 def plain(verdict: Verdict) -> Json:

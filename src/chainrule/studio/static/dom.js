@@ -41,14 +41,12 @@ export async function fetchJson(path, options = {}) {
   return content;
 }
 
-/** POST a JSON body. */
-export function postJson(path, body) {
-  return fetchJson(path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
-}
-
 /** A number as people write it: four significant digits, no trailing zeros. */
 export function number(value, digits = 4) {
   if (value === null || value === undefined || !Number.isFinite(value)) return "–";
   if (value !== 0 && (Math.abs(value) >= 1e6 || Math.abs(value) < 1e-3)) return value.toExponential(2).replace("e", "·10^").replace("^+", "^");
   return String(Number(value.toPrecision(digits)));
 }
+
+/** Load a style sheet once. */
+export function stylesheet(path) { if (!document.querySelector(`link[href="${path}"]`)) document.head.append(h("link", { rel: "stylesheet", href: path })); }

@@ -18,6 +18,7 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
+from chainrule.arguments import checked
 from chainrule.learning.augmentation import Augment
 from chainrule.learning.metrics import ACCURACY, ERROR, misclassified
 from chainrule.learning.tasks import Task, task_for
@@ -36,6 +37,7 @@ EVALUATION_NUMBERS = 2**22  # of a cross-validation's held-out rows that are put
 Folds = Sequence[tuple[Tensor, Tensor]]
 
 
+@checked
 def iterate_many(
     models: Sequence[nn.Module],
     train: Arrays,

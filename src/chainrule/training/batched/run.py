@@ -12,10 +12,12 @@ from torch import Tensor, nn
 from chainrule.errors import InputError, NotBatchableError
 from chainrule.learning.augmentation import Augment
 from chainrule.learning.tasks import Task
+from chainrule.training import devices
 from chainrule.training.batched.stack import Dropouts, Stack, check_alike
 from chainrule.training.checks import (
     Arrays,
     check_batches,
+    check_label_settings,
     check_model,
     check_monitor,
     check_split,
@@ -158,14 +160,20 @@ def stack_up(
     check_alike(models)
     settings = list(settings) or [Settings(seed=k) for k in range(len(models))]
     check_settings(len(models), settings, task)
+    devices.check_threads(settings[0].threads)
     for name, split, loss in (
         ("training", train, task.minimized),
         ("validation", validation, task.loss),
     ):
         if split is not None:
             check_split(split, task.inputs, name)
-            check_model(models[0], loss, task.targets(split), task.inputs, name)
+            arrays = task.targets(split)
+            output, losses = check_model(models[0], loss, arrays, task.inputs, name)
+            for own in settings if name == "training" else ():
+                check_label_settings(own, output, losses, arrays[task.inputs])
     train, validation = task.targets(train), validation and task.targets(validation)
+    if validation is not None and folds is not None:
+        raise InputError("`folds` hold out rows of their own; leave `validation` out")
     check_monitor(settings[0], validation is not None or folds is not None, task)
     if folds is None:
         check_batches(models[0], len(train[0]), settings[0].batch_size)

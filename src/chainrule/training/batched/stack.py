@@ -104,7 +104,7 @@ class Stack(nn.Module):
             traced.graph.eliminate_dead_code()
             traced.recompile()
             return traced.forward
-        except RuntimeError as error:
+        except (RuntimeError, InputError) as error:
             raise NotBatchableError(
                 f"{type(model).__name__} cannot be trained many at once: its forward pass draws "
                 "random numbers, looks at its data in Python or calls a kernel that has no batched "
@@ -240,6 +240,11 @@ def check_alike(models: Sequence[nn.Module]) -> None:
     """At least one model, all of one class and shape."""
     if not models:
         raise InputError("expected at least one network to train, got none")
+    if len(set(map(id, models))) < len(models):
+        raise InputError(
+            "the same network stands in `models` twice; expected networks of their own, such as "
+            "copy.deepcopy(model)"
+        )
 
     def shape(model: nn.Module) -> list[tuple[object, ...]]:
         trainable = [(p.requires_grad,) for p in model.parameters()]

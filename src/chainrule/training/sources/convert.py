@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from torch.utils.data import DataLoader, Dataset, TensorDataset
+from torch.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset
 
 from chainrule.errors import InputError
 from chainrule.learning.augmentation import Augment
@@ -29,6 +29,11 @@ def as_source(
         data = data.tensors
     if isinstance(data, DataLoader):
         return LoaderSource(data, inputs)
+    if isinstance(data, IterableDataset):
+        raise InputError(
+            "an IterableDataset cannot be read in an order that follows from the seed; expected a "
+            "Dataset with `__getitem__` and `__len__`, tensors, or a DataLoader of known length"
+        )
     if isinstance(data, Dataset):
         return DatasetSource(data, inputs)
     if not isinstance(data, tuple | list):

@@ -21,7 +21,7 @@ from chainrule.training.checks import (
     check_split,
 )
 from chainrule.training.evaluation import evaluation_mode, measured
-from chainrule.training.randomness import mix, permutation, with_replacement
+from chainrule.training.randomness import GENERATOR, mix, permutation, with_replacement
 from chainrule.training.settings import Settings
 from chainrule.training.sources.base import Arrays, Batch, BatchSource
 
@@ -78,7 +78,6 @@ class CollatedSource(BatchSource):
         output, losses = check_model(model, loss, arrays, self.inputs, name, compared)
         if name == "training":
             check_label_settings(settings, output, losses, arrays[self.inputs])
-        if name == "training":
             self.check_sizes(model, settings)
 
     def check_sizes(self, model: nn.Module, settings: Settings) -> None:
@@ -130,18 +129,20 @@ class LoaderSource(CollatedSource):
 
     def __init__(self, loader: DataLoader[Any], inputs: int = 1):
         super().__init__(inputs)
+        if not hasattr(loader.dataset, "__len__"):
+            raise InputError(
+                "expected a DataLoader of known length; its IterableDataset needs a `__len__`"
+            )
         self.loader = loader
 
     def __len__(self) -> int:
         return len(self.loader.dataset)  # type: ignore[arg-type]
 
     def steps(self, settings: Settings) -> int:
-        try:
-            return len(self.loader)
-        except TypeError:
-            raise InputError(
-                "expected a DataLoader of known length; an IterableDataset needs a `__len__`"
-            ) from None
+        return len(self.loader)
+
+    def describe(self) -> dict[str, Any]:
+        return super().describe() | {"loader_batch_size": self.loader.batch_size}
 
     def epoch(self, settings: Settings, epoch: int) -> Callable[[int], Batch]:
         following, batches = -1, iter(())
@@ -176,7 +177,7 @@ def seeded(loader: DataLoader[Any], seed: int) -> Iterator[Any]:
         loader.generator.manual_seed(seed)
     batches, end = None, object()
     while True:
-        with torch.random.fork_rng(devices=[]):
+        with GENERATOR, torch.random.fork_rng(devices=[]):
             torch.set_rng_state(state)
             batches = batches or iter(loader)
             batch = next(batches, end)

@@ -65,7 +65,6 @@ class Rows(BatchSource):
         output, losses = check_model(model, loss, arrays, self.inputs, name, compared)
         if name == "training":
             check_label_settings(settings, output, losses, arrays[self.inputs])
-        if name == "training":
             check_batches(model, len(self), len(self) if self.whole else settings.batch_size)
 
     def prepared(self, task: Task, device: torch.device, training: bool) -> "Rows":

@@ -80,7 +80,8 @@ class TruncatedBPTT(TextSource):
         training = name == "training"
         least = settings.batch_size * self.chunk_length if training else STREAMS
         check_text(self.text, name, least, "a smaller `batch_size` or `chunk_length`")
-        check_learnable(model)
+        if training:
+            check_learnable(model)
 
     def describe(self) -> dict[str, Any]:
         return super().describe() | {"chunk_length": self.chunk_length}
