@@ -6,7 +6,7 @@ import * as recall from "./recall.js";
 import * as network from "./network.js";
 
 export const defaults = { network: "cnn", strokes: written(3), pen: 6, ...recall.defaults, ...network.defaults };
-const NETWORKS = [["hopfield", "Hopfield network"], ["mlp", "MLP"], ["cnn", "Convolutional network"], ["vit", "Vision transformer"], ["pointnet", "PointNet"]];
+const NETWORKS = [["hopfield", "Hopfield"], ["mlp", "MLP"], ["cnn", "CNN"], ["vit", "ViT"], ["pointnet", "PointNet"]];
 
 export function open(stage, state) {
   const options = h("div");

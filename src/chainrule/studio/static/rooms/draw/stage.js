@@ -78,13 +78,13 @@ export function timeline({ label, perSecond, show, texts = {} }) {
   };
   document.addEventListener("keydown", keys);
   const element = h("div", { class: "timeline" },
-    button("⏮", () => step(-length), { title: texts.first || "To the start", key: "Home" }),
+    button("|◀", () => step(-length), { title: texts.first || "To the start", key: "Home" }),
     button("◀", () => step(-1), { title: texts.back || "One step back", key: "ArrowLeft" }),
     playing,
     button("▶", () => step(1), { title: texts.next || "One step on", key: "ArrowRight" }),
-    button("⏭", () => step(length), { title: texts.last || "To the end", key: "End" }),
+    button("▶|", () => step(length), { title: texts.last || "To the end", key: "End" }),
     input, output);
-  element.querySelectorAll("button").forEach((b) => { if (b.textContent.length === 1) b.setAttribute("aria-label", b.title); });
+  element.querySelectorAll("button").forEach((b) => { if (b !== playing) b.setAttribute("aria-label", b.title); });
   return {
     element,
     /** Another number of steps; stands at `at` then. */
