@@ -1,6 +1,6 @@
 """Formulas of the page: parsed into functions of tensors, never evaluated as Python.
 
-    (1 - x)^2 + 10 (y - x^2)^2        numbers, x, y, k, pi, e, + - * / ^, and FUNCTIONS
+(1 - x)^2 + 10 (y - x^2)^2        numbers, x, y, k, pi, e, + - * / ^, and FUNCTIONS
 """
 
 import ast

@@ -36,7 +36,12 @@ def insides(model: nn.Module, x: Tensor, wanted: int | None) -> Json:
         found: Json = {"probabilities": rounded(probabilities), "target": target, "layers": seen}
         if isinstance(model, PointNet):
             critical = model.critical_points(x)[0]
-            return found | {"points": rounded(x[0]), "critical": critical.int().tolist()}
+            alone = model(x[:, critical]).softmax(1)[0]
+            return found | {
+                "points": rounded(x[0]),
+                "critical": critical.int().tolist(),
+                "difference": rounded((alone - probabilities).abs().max()),
+            }
         found["saliency"] = signed(saliency(model, x, target)[0, 0])
         if isinstance(model, ViT):
             found |= attention(model, x)
@@ -76,7 +81,10 @@ def watched(model: nn.Module, seen: list[Json]) -> Any:
 def parts(model: nn.Module) -> Sequence[tuple[str, nn.Module]]:
     """The layers that are shown, by name."""
     if isinstance(model, CNN):
-        return [(f"Convolution {k}", list(stage.children())[-1]) for k, stage in enumerate(model.stages, 1)]
+        return [
+            (f"Convolution {k}", list(stage.children())[-1])
+            for k, stage in enumerate(model.stages, 1)
+        ]
     if isinstance(model, MLP):
         return [(f"Hidden layer {k}", layer) for k, layer in enumerate(model.layers[:-1], 1)]
     if isinstance(model, PointNet):

@@ -14,6 +14,7 @@ from chainrule.studio.activity import Activity, Json, Range, View, raster, read,
 from chainrule.studio.pixels import PHOTOGRAPHS, photograph, pixels
 
 WIDTH = 192  # of a photograph
+OUTLIERS = 0.99  # share of a signed output within its colors; padding makes strong borders
 Weight = Annotated[float, Range(-100, 100)]
 
 
@@ -69,7 +70,7 @@ def convolved(chosen: Settings) -> Json:
     y = y[0, 0]
     low, high = y.min().item(), y.max().item()
     signed = low < -0.05
-    bound = max(-low, high)
+    bound = y.abs().quantile(OUTLIERS).item() or 1.0
     shown = raster(y, -bound, bound) if signed else raster(y, 0.0, max(1.0, high))
     return {
         "input": raster(x, 0.0, 1.0),

@@ -72,10 +72,15 @@ def race(chosen: Settings) -> Json:
     paths = {name: path(h, name, start, chosen) for name in names}
     ends = sorted((p[-1] for p in paths.values()), key=lambda end: finite(h(end).item()))
     minimum = next(filter(None, (newton(h, end) for end in [*ends, start])), None)
+    losses = {name: h(p) for name, p in paths.items()}
+    known = [h(minimum[0])] if minimum else []
     return {
         "map": contours(h, chosen),
         "paths": {name: rounded(p.clamp(-FAR, FAR), 5) for name, p in paths.items()},
-        "losses": {name: rounded([h(point) for point in p]) for name, p in paths.items()},
+        "losses": {name: rounded(values, 8) for name, values in losses.items()},
+        "lowest": rounded(
+            torch.cat([*losses.values(), *(v[None] for v in known)]).nan_to_num(math.inf).min(), 8
+        ),
         "minimum": minimum and rounded(minimum[0]),
         "curvatures": minimum and rounded(minimum[1], 5),
         "best": minimum and best(*minimum[1].tolist()),

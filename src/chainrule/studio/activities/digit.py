@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from chainrule.data import cache
@@ -25,7 +26,8 @@ from chainrule.studio.pixels import drawing
 from chainrule.training import Progress, evaluate, iterate
 
 TRAINED, HELD_OUT, TESTED = 8_000, 500, 1_000  # digits of MNIST that are used
-POINTS = 48  # of a cloud
+POINTS = 64  # of a cloud
+FINE = 24  # pixels on each side of the image whose ink becomes points, at least
 
 
 @dataclass(frozen=True)
@@ -84,9 +86,9 @@ KINDS = {
         4e-3,
     ),
     "pointnet": Kind(
-        lambda size: PointNet(2, 10, features=64, hidden=(64,)),
+        lambda size: PointNet(2, 10, features=32, hidden=(64,)),
         {"digits": 8, "mnist": 2},
-        64,
+        32,
         3e-3,
     ),
 }
@@ -189,6 +191,8 @@ def as_clouds(data: Splits) -> Splits:
 
 
 def cloud(image: Tensor) -> Tensor:
-    """One image (1, 1, h, w) as one cloud (1, points, 2)."""
-    points = ink_points(image[0, 0].numpy(), POINTS, np.random.default_rng(0))
+    """One image (1, 1, h, w) as one cloud (1, points, 2); small ones are interpolated before."""
+    side = max(FINE, image.shape[-1])
+    fine = F.interpolate(image, (side, side), mode="bilinear")
+    points = ink_points(fine[0, 0].numpy(), POINTS, np.random.default_rng(0))
     return torch.from_numpy(points)[None]

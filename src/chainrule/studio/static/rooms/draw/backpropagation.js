@@ -29,7 +29,7 @@ export function open(stage, state) {
   const given = () => Object.fromEntries(state.get("values").split(" ").filter((text) => text.includes("=")).map((text) => text.split("=")).map(([name, value]) => [name, Number(value)]).filter(([, value]) => Number.isFinite(value)));
   const settings = () => ({ example: state.get("example"), formula: state.get("formula"), values: given() });
   const channel = steered("backpropagation", { view, error: (text) => { status.textContent = text; } });
-  const visible = () => { formula.hidden = state.get("example") !== "formula"; };
+  const visible = () => { formula.style.display = state.get("example") === "formula" ? "" : "none"; };
   state.on((names) => {
     visible();
     if ((names.includes("example") || names.includes("formula")) && (state.get("values") || state.get("step"))) return state.set({ values: "", step: 0 });
@@ -93,10 +93,10 @@ function label(graph, i) {
   return `${node.name}${alike.length > 1 ? SUBSCRIPTS[alike.indexOf(i)] || "" : ""}`;
 }
 
-function text(value) {
+function text(value, digits = 4) {
   const flat = [value].flat(Infinity);
-  if (flat.length === 1) return number(flat[0], 4);
-  return flat.length === 2 ? `[${flat.map((v) => number(v, 3)).join(", ")}]` : "";
+  if (flat.length === 1) return number(flat[0], digits);
+  return flat.length === 2 ? `[${flat.map((v) => number(v, 2)).join(", ")}]` : "";
 }
 
 const all = (value) => JSON.stringify(value).replaceAll(",", ", ");
@@ -124,8 +124,9 @@ function render(drawing, graph, done, now) {
   const levels = Math.max(...graph.nodes.map((node) => node.level), 1);
   const places = [...graph.nodes.map((node) => node.place), ...graph.via.map(([, place]) => place)];
   const [low, high] = [Math.min(...places), Math.max(...places)];
-  const wide = Math.min(104, (WIDTH - 8) / (levels + 1) - 12);
+  const wide = Math.min(100, Math.max(50, (WIDTH - 8) / (levels + 1) - 26));
   const tall = 56;
+  const digits = wide < 70 ? 3 : 4;
   const x = (level) => wide / 2 + 4 + (level * (WIDTH - wide - 8)) / levels;
   const y = (place) => (high > low ? tall / 2 + 4 + ((place - low) * (HEIGHT - tall - 8)) / (high - low) : HEIGHT / 2);
   const at = (i) => (i < graph.nodes.length ? [x(graph.nodes[i].level), y(graph.nodes[i].place)] : [x(graph.via[i - graph.nodes.length][0]), y(graph.via[i - graph.nodes.length][1])]);
@@ -146,15 +147,15 @@ function render(drawing, graph, done, now) {
     const [cx, cy] = at(i);
     const last = i === graph.nodes.length - 1;
     const kind = [node.operation === "input" ? "input" : "", last ? "output" : "", now?.[0] === i ? (now[1] ? "now back" : "now") : ""].join(" ");
-    const line = (dy, words, name) => svg("text", { class: name, x: cx, y: cy + dy, "text-anchor": "middle" }, words);
+    const line = (dy, words, name) => svg("text", { class: words.length * 7 > wide ? `${name} long` : name, x: cx, y: cy + dy, "text-anchor": "middle" }, words);
     const head = node.operation === "input" ? node.name : last ? `ℓ = ${SIGNS[node.operation] || node.name}` : node.operation === "constant" ? "constant" : SIGNS[node.operation] || node.name;
     const shape = node.shape.filter((side) => side > 1).join("×");
     return svg("g", { class: `node ${kind}` },
       svg("title", {}, `${label(graph, i)}: value ${all(node.value)}${done.has(`${i}b`) ? `, gradient ${all(node.gradient)}` : ""}`),
       svg("rect", { x: cx - wide / 2, y: cy - tall / 2, width: wide, height: tall, rx: 7 }),
       line(-13, head, "head"),
-      line(5, done.has(`${i}f`) ? text(node.value) || shape : "", "value"),
-      line(22, done.has(`${i}b`) ? `∂ ${text(node.gradient) || shape}` : "", "grad"));
+      line(5, done.has(`${i}f`) ? text(node.value, digits) || shape : "", "value"),
+      line(22, done.has(`${i}b`) ? `∂ ${text(node.gradient, digits) || shape}` : "", "grad"));
   });
   drawing.replaceChildren(...lines.flat(), ...boxes);
 }

@@ -2,18 +2,17 @@
 import { h, number, show } from "../../dom.js";
 import { button, choice, field, panel, slider } from "../../controls.js";
 import { chart } from "../../chart.js";
-import { color, series, sharp, theme } from "../../paint.js";
-import { bytes } from "../../paint.js";
+import { bytes, color, series, sharp, theme } from "../../paint.js";
 import { about, steered, timeline } from "./stage.js";
 
 const NAMES = ["gd", "momentum", "nesterov", "adagrad", "rmsprop", "adam", "lion"];
-const TITLES = { gd: "Gradient descent", momentum: "Momentum", nesterov: "Nesterov", adagrad: "AdaGrad", rmsprop: "RMSprop", adam: "Adam", lion: "Lion" };
+const TITLES = { gd: "GD", momentum: "Momentum", nesterov: "Nesterov", adagrad: "AdaGrad", rmsprop: "RMSprop", adam: "Adam", lion: "Lion" };
 // formula, rate, start, box: left, right, bottom, top
 const SURFACES = {
-  quadratic: ["Quadratic, condition k", "(x^2 + k y^2)/2", 0.1, [-3.5, 1.5], [-4, 4, -3, 3]],
-  rosenbrock: ["Rosenbrock's valley", "(1 - x)^2 + 10(y - x^2)^2", 0.003, [-1.2, 1], [-2, 2, -1, 2]],
+  quadratic: ["Quadratic", "(x^2 + k y^2)/2", 0.1, [-3.5, 1.5], [-4, 4, -3, 3]],
+  rosenbrock: ["Rosenbrock", "(1 - x)^2 + 10(y - x^2)^2", 0.003, [-1.2, 1], [-2, 2, -1, 2]],
   saddle: ["Saddle", "(x^2 - y^2)/2 + y^4/8", 0.05, [-2.5, 0.01], [-4, 4, -3, 3]],
-  himmelblau: ["Himmelblau: four minima", "(x^2 + y - 11)^2 + (x + y^2 - 7)^2", 0.004, [0, -1], [-6, 6, -4.5, 4.5]],
+  himmelblau: ["Himmelblau", "(x^2 + y - 11)^2 + (x + y^2 - 7)^2", 0.004, [0, -1], [-6, 6, -4.5, 4.5]],
   two: ["Two minima", "(x^2 - 1)^2 + x/3 + y^2", 0.05, [0.2, 1.2], [-2, 2, -1.5, 1.5]],
   ripples: ["Ripples", "(x^2 + y^2)/10 + sin(3x) sin(3y)", 0.03, [2.4, 1.6], [-4, 4, -3, 3]],
 };
@@ -26,7 +25,7 @@ export function open(stage, state) {
   const map = h("canvas", { class: "surface", tabindex: 0, role: "application", "aria-label": "Contour map of the loss with the path of every optimizer; click or use the arrow keys to choose the start" });
   const status = h("p", { class: "small bad", role: "status" });
   const table = h("div", { class: "rates" });
-  const losses = chart({ label: "step", names: NAMES.map((name) => TITLES[name]), height: 150, alt: "Loss above its minimum, by step" });
+  const losses = chart({ label: "step", names: NAMES.map((name) => TITLES[name]), height: 190, alt: "Logarithm of the loss above its minimum, by step" });
   losses.element.classList.add("no-legend");
   const time = timeline({ label: "Step", perSecond: () => 30, show: draw });
   const racing = () => state.get("race").split(" ").filter((name) => NAMES.includes(name));
@@ -35,9 +34,11 @@ export function open(stage, state) {
     if (race?.best) state.set({ rate: Number(race.best.momentum[0].toPrecision(2)), momentum: Number(race.best.momentum[1].toFixed(2)) });
   }, { title: "Polyak's choice for momentum on this curvature" });
 
+  const text = about("θ ← θ − η ∇h(θ),  factor max_i |1 − ηλ_i|          v ← βv + ∇h,  θ ← θ − ηv", "λ are the curvatures at the minimum, from μ to L. Raise η beyond 2/L: gradient descent diverges. Raise k: momentum gains. Click into the map to start elsewhere.",
+    [["claims", "learning-rates", "learning rates"], ["claims", "nesterov", "Nesterov"], ["claims", "divergence", "divergence"], ["claims", "saddle-escape", "saddles"], ["claims", "adam-first-step", "Adam's first step"]]);
   stage.append(h("div", { class: "columns draw-descent" },
     panel("Surface and race", {},
-      choice(state, "surface", { label: "Surface", options: [...Object.entries(SURFACES).map(([name, [title]]) => [name, title]), ["own", "your own formula"]] }),
+      choice(state, "surface", { label: "Surface", options: [...Object.entries(SURFACES).map(([name, [title]]) => [name, title]), ["own", "your own"]] }),
       field(state, "formula", { label: "h(x, y) =", title: "+ - * / ^ and sin cos exp log sqrt tanh abs of x, y and k" }),
       slider(state, "condition", { label: "Condition k", min: 1, max: 300, log: true, step: 0.05 }),
       slider(state, "rate", { label: "Rate η", min: 0.0005, max: 1, log: true, step: 0.02 }),
@@ -45,12 +46,10 @@ export function open(stage, state) {
       slider(state, "steps", { label: "Steps", min: 10, max: 400, step: 10 }),
       h("fieldset", { class: "optimizers" }, h("legend", {}, "Optimizers"), NAMES.map((name, k) => runner(state, name, k, racing))),
       h("div", { class: "row start" }, field(state, "x", { label: "Start x" }), field(state, "y", { label: "y" }))),
-    h("div", { class: "stack" }, panel(null, {}, map, time.element, status)),
+    h("div", { class: "stack" }, panel(null, {}, map, time.element, status), text),
     h("div", { class: "stack" },
-      panel("Loss above its lowest", {}, losses.element),
-      panel("Factor per step near the minimum", {}, table, tune),
-      about("θ ← θ − η ∇h(θ)       factor max_i |1 − ηλ_i|\nv ← βv + ∇h,  θ ← θ − ηv", "λ are the curvatures at the minimum. Raise η beyond 2/L: gradient descent diverges. Raise k: momentum gains.",
-        [["claims", "learning-rates", "learning rates"], ["claims", "nesterov", "Nesterov"], ["claims", "divergence", "divergence"], ["claims", "saddle-escape", "saddles"], ["claims", "adam-first-step", "Adam"]]))));
+      panel("log₁₀ of the loss above its lowest", {}, losses.element),
+      panel("Factor per step near the minimum", {}, table, tune))));
 
   const settings = () => {
     const [left, right, bottom, top] = box();
@@ -95,12 +94,10 @@ export function open(stage, state) {
   function draw(position) {
     if (!race) return;
     surface(map, race, position);
-    const lowest = Math.min(...Object.values(race.losses).flat().filter((v) => v !== null));
-    const bottom = race.minimum ? Math.min(lowest, race.lowest) : lowest;
     const xs = Array.from({ length: state.get("steps") + 1 }, (_, k) => k);
     losses.set([xs, ...NAMES.map((name) => xs.map((k) => {
       const value = k <= position ? race.losses[name]?.[k] : null;
-      return value === undefined || value === null ? null : Math.log10(Math.max(value - bottom, 1e-12));
+      return value === undefined || value === null || value - race.lowest < 1e-12 ? null : Math.log10(value - race.lowest);
     }))]);
   }
   return () => { channel.close(); time.close(); losses.close(); document.removeEventListener("themechange", redraw); };
@@ -134,6 +131,7 @@ function surface(canvas, race, position) {
   Object.assign(context, { lineWidth: 1, strokeStyle: "rgb(90 100 112 / .55)" });
   for (const line of race.map.lines) polyline(context, line.map(at));
   if (race.minimum) cross(context, at(race.minimum));
+  const names = [];
   Object.entries(race.paths).forEach(([name, path]) => {
     const k = NAMES.indexOf(name);
     const points = path.slice(0, position + 1).map(at);
@@ -142,18 +140,29 @@ function surface(canvas, race, position) {
     for (const [x, y] of points) disc(context, x, y, 2);
     const [x, y] = points[points.length - 1];
     disc(context, x, y, 5);
-    if (x < 0 || x > WIDTH || y < 0 || y > HEIGHT) return;
-    Object.assign(context, { font: "600 12px system-ui", lineWidth: 3, strokeStyle: "#ffffff" });
-    const place = [Math.min(x + 8, WIDTH - 100), Math.max(12, y - 6 - 0 * k)];
-    context.strokeText(TITLES[name], ...place);
-    context.fillText(TITLES[name], ...place);
+    if (x >= 0 && x <= WIDTH && y >= 0 && y <= HEIGHT) names.push([TITLES[name], series(k), x, y]);
   });
+  write(context, names);
   const [x, y] = at(Object.values(race.paths)[0][0]);
   Object.assign(context, { lineWidth: 2, strokeStyle: "#1c2024", fillStyle: "#ffffff" });
   disc(context, x, y, 5);
   context.stroke();
   Object.assign(context, { strokeStyle: look.line, lineWidth: 1 });
   context.strokeRect(0.5, 0.5, WIDTH - 1, HEIGHT - 1);
+}
+
+/** Names at the ends of paths, each below those that are near. */
+function write(context, names) {
+  const taken = [];
+  for (const [name, hue, x, y] of names) {
+    const left = Math.min(x + 10, WIDTH - 74);
+    let top = Math.max(14, y - 8);
+    while (taken.some(([a, b]) => Math.abs(a - left) < 74 && Math.abs(b - top) < 14)) top += 4;
+    taken.push([left, top]);
+    Object.assign(context, { font: "600 12px system-ui", lineWidth: 3, strokeStyle: "#ffffff", fillStyle: hue });
+    context.strokeText(name, left, top);
+    context.fillText(name, left, top);
+  }
 }
 
 /** The height as a quiet picture under the lines; light in both themes, so that the paths keep their colors. */

@@ -31,10 +31,11 @@ export function open({ options, middle, right }, state, ink) {
   const [flow, flowBox] = picture("Attention rollout", "Share of every patch in the answer");
   const cloud = h("canvas", { class: "cloud", role: "img", "aria-label": "Points of the ink; critical points are larger and orange" });
   const cloudBox = h("figure", {}, cloud, h("figcaption", { class: "small" }, "● critical   · other points"));
+  const alone = h("p", { class: "small alone" });
   const layers = h("div", { class: "layers" });
   const shown = kind === "pointnet" ? [seenBox, cloudBox] : kind === "vit" ? [seenBox, flowBox, salientBox] : [seenBox, salientBox];
   middle.append(
-    panel("Input, and what the answer depends on", {}, h("div", { class: "figures" }, shown)),
+    panel("Input, and what the answer depends on", {}, h("div", { class: "figures" }, shown, kind === "pointnet" ? alone : null)),
     panel(kind === "vit" ? "Where [CLS] looks: a row per block, a map per head" : "Activations, layer by layer", { class: "layer-panel" }, layers));
   right.append(panel("Answer", {}, answer.element, bar, status), about(...ABOUT[kind]));
   options.append(...[
@@ -66,7 +67,11 @@ export function open({ options, middle, right }, state, ink) {
     paint(seen, content.input, "gray");
     if (content.saliency) paint(salient, content.saliency, "diverging");
     if (content.rollout) paint(flow, content.rollout, "gray");
-    if (content.points) points(cloud, content.points, content.critical);
+    if (content.points) {
+      points(cloud, content.points, content.critical);
+      const kept = content.critical.filter(Boolean).length;
+      alone.textContent = `${kept} of ${content.critical.length} points are critical. Alone they give the probabilities of all points, to within ${content.difference.toFixed(6)}.`;
+    }
     tiles(layers, content.heads ? content.heads.map((maps, k) => ({ name: `Block ${k + 1}`, maps })) : content.layers);
   }
   return { draw: (pixels) => channel.set({ ...question(), ink: pixels }), close: () => { open = false; channel.close(); } };
@@ -103,7 +108,7 @@ function tiles(box, layers) {
     const [name, canvas] = box.children[k].children;
     const [units, rows, wide] = layer.maps.shape;
     const columns = rows === 1 ? 32 : Math.min(16, units);
-    const tile = rows === 1 ? 17 : Math.min(72, Math.floor(620 / columns) - 2);
+    const tile = rows === 1 ? 17 : Math.min(units > 4 ? 72 : 140, Math.floor(620 / columns) - 2);
     mosaic(canvas, layer.maps, { columns, tile, scale: "gray" });
     const text = `${layer.name}: ${rows === 1 ? `${units} units` : `${units} maps of ${rows} × ${wide}`}`;
     if (name.textContent !== text) { name.textContent = text; canvas.setAttribute("aria-label", text); }

@@ -1,10 +1,10 @@
 // A Hopfield network falls from the drawing into a stored pattern.
 import { h, number, show } from "../../dom.js";
-import { button, panel, slider, toggle } from "../../controls.js";
+import { button, choice, panel, slider, toggle } from "../../controls.js";
 import { chart } from "../../chart.js";
 import { about, steered, timeline } from "./stage.js";
 
-export const defaults = { stored: "346", flipped: 0, shuffled: true, noise: 0 };
+export const defaults = { memory: "hopfield", stored: "36", flipped: 0, shuffled: true, noise: 0 };
 const SIDE = 8;
 
 export function open({ options, middle, right }, state, ink) {
@@ -20,18 +20,19 @@ export function open({ options, middle, right }, state, ink) {
       h("div", { class: "row" }, button("Next sweep", () => time.go((Math.floor(time.position / SIDE ** 2) + 1) * SIDE ** 2)), verdict)),
     panel("The cue, and the state after every sweep", {}, sweeps));
   right.append(panel("Stored patterns and their overlap", {}, stored),
-    about("H(x) = −½ xᵀ W x,   W = 1/n Σ_p x_p x_pᵀ\nx_i ← sgn((W x)_i)", "Every update that flips a unit lowers the energy, so recall ends in a minimum. Store all ten digits: they are too alike, and recall ends in mixtures.",
-      [["models", "hopfield", "Hopfield"], ["recipes", "hopfield-digits", "recipe hopfield-digits"], ["claims", "hopfield-energy", "the energy falls"], ["claims", "hopfield-capacity", "capacity"]]));
+    about("H(x) = −½ xᵀ W x,  W = 1/n Σ_p ξ_p ξ_pᵀ\nx_i ← sgn((W x)_i)\ndense: E(x) = −Σ_p (ξ_pᵀ x)³", "Every update that flips a unit lowers the energy, so recall ends in a minimum. Store a 4 too: the digits are so alike that Hebb's rule ends in a mixture. The steeper energies still recall them.",
+      [["models", "hopfield", "Hopfield"], ["recipes", "hopfield-digits", "recipe hopfield-digits"], ["claims", "hopfield-energy", "the energy falls"], ["claims", "hopfield-capacity", "capacity"], ["models", "dense-hopfield", "dense memory"], ["models", "exponential-hopfield", "exponential memory"]]));
   options.append(
+    choice(state, "memory", { label: "Energy", options: [["hopfield", "Hebb, quadratic"], ["dense", "dense, cubic"], ["exponential", "exponential"]] }),
     h("fieldset", { class: "stored-choice" }, h("legend", {}, "Stored digits"), Array.from({ length: 10 }, (_, digit) => box(state, String(digit)))),
     slider(state, "flipped", { label: "Pixels flipped by noise", min: 0, max: 0.5, step: 0.05, format: (v) => `${Math.round(100 * v)} %` }),
     slider(state, "noise", { label: "Seed", min: 0, max: 20 }),
     toggle(state, "shuffled", { label: "Units in random order" }));
 
-  const settings = () => ({ digits: [...state.get("stored")].map(Number), flipped: state.get("flipped"), shuffled: state.get("shuffled"), seed: state.get("noise"), ink: ink() });
+  const settings = () => ({ memory: state.get("memory"), digits: [...state.get("stored")].map(Number), flipped: state.get("flipped"), shuffled: state.get("shuffled"), seed: state.get("noise"), ink: ink() });
   const channel = steered("recall", { view, error: (text) => show(verdict, h("span", { class: "bad" }, text)) });
   let open = true;
-  state.on(() => open && channel.set(settings()), "stored", "flipped", "shuffled", "noise");
+  state.on(() => open && channel.set(settings()), "stored", "flipped", "shuffled", "noise", "memory");
   channel.set(settings());
 
   function view(content) {
