@@ -53,7 +53,7 @@ def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
     first = process.stdout.readline()  # printed once the port is open
     yield Studio(process, int(first.split(":")[2].split("/")[0]), runs)
     process.terminate()
-    process.wait(20)
+    process.communicate(timeout=20)
 
 
 @pytest.fixture(scope="session")

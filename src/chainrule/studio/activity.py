@@ -21,7 +21,6 @@ from types import UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from chainrule.errors import InputError
 from chainrule.registry import unknown
@@ -53,8 +52,8 @@ Activity = Generator[View, Json | None, None]
 class Range:
     """Bounds of a number, or of the length of a list or text: `Annotated[int, Range(1, 8)]`."""
 
-    low: float
-    high: float
+    low: int | float
+    high: int | float
 
 
 def read(kind: type[T], values: Mapping[str, Any]) -> T:
@@ -130,11 +129,11 @@ def in_range(name: str, allowed: Range, value: Any) -> None:
         raise InputError(f"{what} must be from {allowed.low:g} to {allowed.high:g}, got {got}")
 
 
-def raster(values: ArrayLike, low: float, high: float) -> Json:
+def raster(values: Any, low: int | float, high: int | float) -> Json:
     """An array for the page as bytes: low becomes 0, high 255.
 
     Args:
-        values: of any shape.
+        values: an array or tensor of any shape.
         low: this value and everything below becomes 0.
         high: this value and everything above becomes 255.
     """
@@ -145,7 +144,7 @@ def raster(values: ArrayLike, low: float, high: float) -> Json:
     return {"shape": list(array.shape), "low": low, "high": high, "data": data}
 
 
-def rounded(values: ArrayLike, digits: int = 4) -> Any:
+def rounded(values: Any, digits: int = 4) -> Any:
     """Nested lists of numbers with this many significant digits; None for what is not finite."""
     array = np.asarray(values, dtype=np.float64)
     short = [float(f"{v:.{digits}g}") if np.isfinite(v) else None for v in array.ravel()]

@@ -138,7 +138,8 @@ class Player:
     def show(self) -> None:
         self.number += 1
         content = self.view.draw()
-        self.link.send({"type": "view", "number": self.number, "content": content})
+        sent = {"type": "view", "number": self.number, "at": time.monotonic(), "content": content}
+        self.link.send(sent)
         self.wanted = self.fresh = False
         self.shown_at = time.monotonic()
 
