@@ -15,6 +15,7 @@ from torch import Tensor
 from chainrule.errors import InputError
 
 LONGEST = 200  # characters
+NUMBER = r"((?>(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?))"  # atomic: 1e3 is not 1 times e3
 Values = Mapping[str, Tensor]
 Formula = Callable[[Values], Tensor]
 
@@ -56,8 +57,8 @@ def formula(text: str, variables: tuple[str, ...]) -> Formula:
 def python(text: str) -> str:
     """In Python's notation: ** for powers, and every product with its sign."""
     text = text.strip().replace("^", "**").replace("·", "*").replace("−", "-")
-    text = re.sub(r"(?<![\w.])(\d+\.?\d*|\.\d+)\s*(?=[a-z(])", r"\1*", text)
-    text = re.sub(r"\b([a-z])(\s+(?=\w)|\s*(?=\())", r"\1*", text)  # functions have longer names
+    text = re.sub(rf"(?<![\w.]){NUMBER}\s*(?=[a-z(])", r"\1*", text)
+    text = re.sub(r"\b(pi|[a-z])(\s+(?=\w)|\s*(?=\())", r"\1*", text)  # functions have longer names
     return re.sub(r"\)\s*(?=[\w(])", ")*", text)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Annotated, Literal
 
 import torch
@@ -138,7 +139,7 @@ def drawn(graph: Graph) -> Json:
     level = levels([node.operation in LEAVES for node in graph.nodes], graph.edges)
     routes, all_levels = routed(graph.edges, level)
     boxes = [Box("value")] * len(level) + [Box()] * (len(all_levels) - len(level))
-    steps = [pair for route in routes for pair in zip(route, route[1:], strict=False)]
+    steps = [pair for route in routes for pair in pairwise(route)]
     across = columns(boxes, all_levels, steps)
     nodes = [
         {

@@ -39,7 +39,17 @@ class Settings:
     pixels: Annotated[str, Range(0, 60_000)] = ""
     height: Annotated[int, Range(1, 200)] = 1
     width: Annotated[int, Range(1, 200)] = 1
-    kernel: Annotated[tuple[Weight, ...], Range(9, 25)] = (0, 0, 0, 0, 1, 0, 0, 0, 0)
+    kernel: Annotated[tuple[Weight, ...], Range(9, 25)] = (
+        0.0,
+        0.0,
+        0.0,
+        0.0,
+        1.0,
+        0.0,
+        0.0,
+        0.0,
+        0.0,
+    )
     stride: Annotated[int, Range(1, 4)] = 1
     padding: Annotated[int, Range(0, 8)] = 0
     dilation: Annotated[int, Range(1, 4)] = 1

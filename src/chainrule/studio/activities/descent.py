@@ -10,6 +10,7 @@ import torch
 from contourpy import contour_generator
 from jaxtyping import Float
 from torch import Tensor, nn
+from torch.func import grad, jacrev
 
 from chainrule.autodiff.curvature import Function
 from chainrule.errors import InputError
@@ -73,14 +74,12 @@ def race(chosen: Settings) -> Json:
     ends = sorted((p[-1] for p in paths.values()), key=lambda end: finite(h(end).item()))
     minimum = next(filter(None, (newton(h, end) for end in [*ends, start])), None)
     losses = {name: h(p) for name, p in paths.items()}
-    known = [h(minimum[0])] if minimum else []
+    heights = torch.cat([*losses.values(), h(minimum[0])[None] if minimum else torch.empty(0)])
     return {
         "map": contours(h, chosen),
         "paths": {name: rounded(p.clamp(-FAR, FAR), 5) for name, p in paths.items()},
         "losses": {name: rounded(values, 8) for name, values in losses.items()},
-        "lowest": rounded(
-            torch.cat([*losses.values(), *(v[None] for v in known)]).nan_to_num(math.inf).min(), 8
-        ),
+        "lowest": rounded(heights.nan_to_num(math.inf).min(), 8),
         "minimum": minimum and rounded(minimum[0]),
         "curvatures": minimum and rounded(minimum[1], 5),
         "best": minimum and best(*minimum[1].tolist()),
@@ -130,15 +129,19 @@ def adjusted(name: str, momentum: float) -> tuple[str, dict[str, Any]]:
 def newton(h: Function, theta: Tensor) -> tuple[Tensor, Tensor] | None:
     """The minimum near θ and the curvatures (μ, L) there, if Newton's method finds one."""
     for _ in range(NEWTON):
-        gradient, H = torch.func.grad(h)(theta), torch.func.hessian(h)(theta)
+        gradient, H = grad(h)(theta), hessian(h)(theta)
         if not H.isfinite().all() or not gradient.isfinite().all():
             return None
         theta = theta - torch.linalg.lstsq(H, gradient[:, None]).solution[:, 0]
         if gradient.norm() < 1e-12:
             break
-    curvatures = torch.linalg.eigvalsh(torch.func.hessian(h)(theta))
-    converged = torch.func.grad(h)(theta).norm() < 1e-8 * (1 + curvatures.abs().max())
+    curvatures = torch.linalg.eigvalsh(hessian(h)(theta))
+    converged = grad(h)(theta).norm() < 1e-8 * (1 + curvatures.abs().max())
     return (theta, curvatures) if converged and curvatures[0] > 1e-9 else None
+
+
+def hessian(h: Function) -> Function:
+    return jacrev(grad(h))
 
 
 def best(mu: float, L: float) -> Json:

@@ -1,8 +1,8 @@
 """A network learns handwritten digits in a few seconds, and says what it sees in a drawing."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
-from typing import Annotated, Any, Literal, NamedTuple
+from dataclasses import dataclass, fields, replace
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -173,21 +173,27 @@ def load(name: str, seed: int) -> Splits:
             "MNIST is not on this machine: `chainrule train mnist-cnn` fetches it, or set "
             "$CHAINRULE_DATA; the small digits are always here"
         )
-    data, sizes = mnist.load(seed=seed), (TRAINED, HELD_OUT, TESTED)
-    some = [
-        Split(part.x[:n], part.y[:n])
-        for part, n in zip((data.train, data.validation, data.test), sizes, strict=True)
-    ]
-    return Splits(*some, data.classes, data.encoder)
+    data = mnist.load(seed=seed)
+    return replace(
+        data,
+        train=first(data.train, TRAINED),
+        validation=first(data.validation, HELD_OUT),
+        test=first(data.test, TESTED),
+    )
+
+
+def first(split: Split, number: int) -> Split:
+    return Split(split.x[:number], split.y[:number])
 
 
 def as_clouds(data: Splits) -> Splits:
     """Every image as the points of its ink."""
-    splits: list[Any] = [
-        Split(torch.cat([cloud(image[None]) for image in part.x]), part.y)
-        for part in (data.train, data.validation, data.test)
-    ]
-    return Splits(*splits, data.classes)
+
+    def points(split: Split) -> Split:
+        return Split(torch.cat([cloud(image[None]) for image in split.x]), split.y)
+
+    train, validation, test = map(points, (data.train, data.validation, data.test))
+    return replace(data, train=train, validation=validation, test=test, encoder=None)
 
 
 def cloud(image: Tensor) -> Tensor:
