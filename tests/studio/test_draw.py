@@ -238,7 +238,8 @@ def test_formulas_mean_what_they_say(text: str, value: float) -> None:
     "text",
     [
         "__import__('os').system('true')", "x.real", "x[0]", "lambda: 1", "(x for x in y)", "x = 1",
-        "x if y else 1", "not x", "z", "sin(x, y)", "sin(x=1)", "'a'", "True", "", "x; y", "x\x00", "(" * 150,
+        "x if y else 1", "not x", "z", "sin(x, y)",
+        "sin(x=1)", "'a'", "True", "", "x; y", "x\x00", "(" * 150,
         "[x]", "x < y", "f'{x}'", "1j", "x := 2", "-" * 199 + "x and y", "x @ y", "exp", "9" * 201,
     ],
 )  # fmt: skip

@@ -32,6 +32,13 @@ export function written(digit) {
   return encode(WRITTEN[digit]);
 }
 
+/** A button whose text is short and whose name is not. */
+function named(text, name, act) {
+  const made = button(text, act, { title: name });
+  made.setAttribute("aria-label", name);
+  return made;
+}
+
 /** The pad; `state` holds `strokes` and `pen`, `changed(ink)` hears every change as base64 pixels. */
 export function pad(state, changed) {
   const canvas = h("canvas", { class: "pad", width: 512, height: 512, tabindex: 0, role: "application", "aria-label": "Drawing pad. Draw with the mouse or a finger; keys 0 to 9 write a digit, arrow keys move it, Delete clears." });
@@ -104,13 +111,9 @@ export function pad(state, changed) {
 
   const arrows = [["←", "left", -2, 0], ["↑", "up", 0, -2], ["↓", "down", 0, 2], ["→", "right", 2, 0]];
   const element = h("div", { class: "stack pad-box" }, canvas,
-    h("div", { class: "keys", role: "group", "aria-label": "Write a digit" }, WRITTEN.map((_, digit) => button(String(digit), () => put(decode(written(digit))), { title: `Write a ${digit}` }))),
+    h("div", { class: "keys", role: "group", "aria-label": "Write a digit" }, WRITTEN.map((_, digit) => named(String(digit), `Write a ${digit}`, () => put(decode(written(digit)))))),
     h("div", { class: "keys", role: "group", "aria-label": "Move or clear the drawing" },
-      arrows.map(([text, name, dx, dy]) => {
-        const made = button(text, () => move(dx, dy), { title: `Move ${name}` });
-        made.setAttribute("aria-label", `Move ${name}`);
-        return made;
-      }),
+      arrows.map(([text, name, dx, dy]) => named(text, `Move ${name}`, () => move(dx, dy))),
       button("Clear", () => put([]), { title: "Clear the pad" })));
   return { element, ink };
 }
