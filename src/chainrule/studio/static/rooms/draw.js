@@ -1,6 +1,5 @@
 // Draw and see: what networks make of a drawing, kernels, optimizers, and the chain rule, step by step.
-import { stylesheet } from "../dom.js";
-import { h } from "../dom.js";
+import { h, stylesheet } from "../dom.js";
 import { State } from "../state.js";
 import { tabs } from "../controls.js";
 import * as digit from "./draw/digit.js";

@@ -130,6 +130,7 @@ function render(drawing, graph, done, now) {
   const x = (level) => wide / 2 + 4 + (level * (WIDTH - wide - 8)) / levels;
   const y = (place) => (high > low ? tall / 2 + 4 + ((place - low) * (HEIGHT - tall - 8)) / (high - low) : HEIGHT / 2);
   const at = (i) => (i < graph.nodes.length ? [x(graph.nodes[i].level), y(graph.nodes[i].place)] : [x(graph.via[i - graph.nodes.length][0]), y(graph.via[i - graph.nodes.length][1])]);
+  const factors = [];
   const lines = graph.edges.map((edge) => {
     const points = [edge.from, ...edge.via, edge.to].map(at);
     points[0] = [points[0][0] + wide / 2, points[0][1]];
@@ -140,8 +141,9 @@ function render(drawing, graph, done, now) {
     if (!handed || !edge.jacobian) return path;
     const [[ax, ay], [bx, by]] = points.slice(-2);
     const single = edge.jacobian.length === 1 && edge.jacobian[0].length === 1;
-    const tag = single ? number(edge.jacobian[0][0], 3) : `J ${edge.jacobian.length}×${edge.jacobian[0].length}`;
-    return [path, svg("text", { class: "factor", x: (ax + bx) / 2, y: (ay + by) / 2 - 3, "text-anchor": "middle" }, tag)];
+    const tag = single ? number(edge.jacobian[0][0], digits - 1) : `J ${edge.jacobian.length}×${edge.jacobian[0].length}`;
+    factors.push(svg("text", { class: "factor", x: (ax + bx) / 2, y: (ay + by) / 2 - 3, "text-anchor": "middle" }, tag));
+    return path;
   });
   const boxes = graph.nodes.map((node, i) => {
     const [cx, cy] = at(i);
@@ -157,7 +159,7 @@ function render(drawing, graph, done, now) {
       line(5, done.has(`${i}f`) ? text(node.value, digits) || shape : "", "value"),
       line(22, done.has(`${i}b`) ? `∂ ${text(node.gradient, digits) || shape}` : "", "grad"));
   });
-  drawing.replaceChildren(...lines.flat(), ...boxes);
+  drawing.replaceChildren(...lines, ...boxes, ...factors);
 }
 
 /** A smooth line through points from left to right. */

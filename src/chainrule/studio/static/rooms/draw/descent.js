@@ -58,10 +58,7 @@ export function open(stage, state) {
   const channel = steered("descent", { view, error: (text) => { status.textContent = text; } });
   state.on((names) => {
     const chosen = SURFACES[state.get("surface")];
-    if (names.includes("surface") && chosen) {
-      const [, formula, rate, [x, y], edges] = chosen;
-      return state.set({ formula, rate, x, y, box: edges.join(" "), momentum: 0.9 });
-    }
+    if (names.includes("surface") && chosen) return preset(chosen);
     if (names.includes("formula") && chosen && state.get("formula") !== chosen[1]) return state.set({ surface: "own" });
     channel.set(settings());
   });
@@ -80,8 +77,14 @@ export function open(stage, state) {
     event.preventDefault();
   });
   const redraw = () => draw(time.position);
+  const first = SURFACES[state.get("surface")];
   document.addEventListener("themechange", redraw);
-  channel.set(settings());
+  if (first && first[1] !== state.get("formula") && state.get("formula") === QUADRATIC) preset(first); // a link with a surface's name alone
+  else channel.set(settings());
+
+  function preset([, formula, rate, [x, y], edges]) {
+    state.set({ formula, rate, x, y, box: edges.join(" "), momentum: 0.9 });
+  }
 
   function view(content) {
     race = content;
@@ -128,7 +131,7 @@ function surface(canvas, race, position) {
   const at = ([x, y]) => [((x - left) / (right - left)) * WIDTH, ((top - y) / (top - bottom)) * HEIGHT];
   const look = theme();
   shade(context, race.map.height);
-  Object.assign(context, { lineWidth: 1, strokeStyle: "rgb(90 100 112 / .55)" });
+  Object.assign(context, { lineWidth: 1, strokeStyle: "rgb(120 130 144 / .6)" });
   for (const line of race.map.lines) polyline(context, line.map(at));
   if (race.minimum) cross(context, at(race.minimum));
   const names = [];
@@ -159,18 +162,19 @@ function write(context, names) {
     let top = Math.max(14, y - 8);
     while (taken.some(([a, b]) => Math.abs(a - left) < 74 && Math.abs(b - top) < 14)) top += 4;
     taken.push([left, top]);
-    Object.assign(context, { font: "600 12px system-ui", lineWidth: 3, strokeStyle: "#ffffff", fillStyle: hue });
+    Object.assign(context, { font: "600 12px system-ui", lineWidth: 3, strokeStyle: theme().surface, fillStyle: hue });
     context.strokeText(name, left, top);
     context.fillText(name, left, top);
   }
 }
 
-/** The height as a quiet picture under the lines; light in both themes, so that the paths keep their colors. */
+/** The height as a quiet picture under the lines: the low parts are tinted. */
 function shade(context, height) {
   const [rows, columns] = height.shape;
   const small = h("canvas", { width: columns, height: rows });
   const image = small.getContext("2d").createImageData(columns, rows);
-  bytes(height).forEach((value, k) => image.data.set([214 + (41 * value) / 255, 226 + (29 * value) / 255, 240 + (15 * value) / 255, 255], 4 * k));
+  const [low, high] = document.documentElement.dataset.theme === "dark" ? [[44, 62, 84], [24, 27, 32]] : [[214, 226, 240], [255, 255, 255]];
+  bytes(height).forEach((value, k) => image.data.set([...low.map((c, i) => c + ((high[i] - c) * value) / 255), 255], 4 * k));
   small.getContext("2d").putImageData(image, 0, 0);
   context.imageSmoothingEnabled = true;
   context.drawImage(small, 0, 0, WIDTH, HEIGHT);

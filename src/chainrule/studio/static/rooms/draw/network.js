@@ -39,7 +39,7 @@ export function open({ options, middle, right }, state, ink) {
     panel(kind === "vit" ? "Where [CLS] looks: a row per block, a map per head" : "Activations, layer by layer", { class: "layer-panel" }, layers));
   right.append(panel("Answer", {}, answer.element, bar, status), about(...ABOUT[kind]));
   options.append(...[
-    choice(state, "data", { label: "Data", options: [["digits", "digits 8 × 8"], ["mnist", "MNIST 28 × 28"]], title: "MNIST only where it is on this machine" }),
+    choice(state, "data", { label: "Data", options: [["digits", "small digits"], ["mnist", "MNIST"]], title: "MNIST only where it is on this machine" }),
     kind === "pointnet" ? null : choice(state, "target", { label: "Explain", options: [[-1, "the likeliest"], ...Array.from({ length: 10 }, (_, k) => [k, String(k)])] }),
     toggle(state, "center", { label: "Center and scale as the data are" }),
     slider(state, "seed", { label: "Seed", min: 0, max: 20 }),

@@ -20,10 +20,10 @@ export function open({ options, middle, right }, state, ink) {
       h("div", { class: "row" }, button("Next sweep", () => time.go((Math.floor(time.position / SIDE ** 2) + 1) * SIDE ** 2)), verdict)),
     panel("The cue, and the state after every sweep", {}, sweeps));
   right.append(panel("Stored patterns and their overlap", {}, stored),
-    about("H(x) = −½ xᵀ W x,  W = 1/n Σ_p ξ_p ξ_pᵀ\nx_i ← sgn((W x)_i)\ndense: E(x) = −Σ_p (ξ_pᵀ x)³", "Every update that flips a unit lowers the energy, so recall ends in a minimum. Store a 4 too: the digits are so alike that Hebb's rule ends in a mixture. The steeper energies still recall them.",
+    about("H(x) = −½ xᵀ W x,   x_i ← sgn((W x)_i)\nW = 1/n Σ_p ξ_p ξ_pᵀ\ncubic: E(x) = −Σ_p (ξ_pᵀ x)³", "Every update that flips a unit lowers the energy, so recall ends in a minimum. Store a 4 too: the digits are so alike that Hebb's rule ends in a mixture. The steeper energies still recall them.",
       [["models", "hopfield", "Hopfield"], ["recipes", "hopfield-digits", "recipe hopfield-digits"], ["claims", "hopfield-energy", "the energy falls"], ["claims", "hopfield-capacity", "capacity"], ["models", "dense-hopfield", "dense memory"], ["models", "exponential-hopfield", "exponential memory"]]));
   options.append(
-    choice(state, "memory", { label: "Energy", options: [["hopfield", "Hebb, quadratic"], ["dense", "dense, cubic"], ["exponential", "exponential"]] }),
+    choice(state, "memory", { label: "Energy", options: [["hopfield", "quadratic"], ["dense", "cubic"], ["exponential", "exponential"]] }),
     h("fieldset", { class: "stored-choice" }, h("legend", {}, "Stored digits"), Array.from({ length: 10 }, (_, digit) => box(state, String(digit)))),
     slider(state, "flipped", { label: "Pixels flipped by noise", min: 0, max: 0.5, step: 0.05, format: (v) => `${Math.round(100 * v)} %` }),
     slider(state, "noise", { label: "Seed", min: 0, max: 20 }),
