@@ -45,7 +45,7 @@ def test_a_drawn_digit_is_read_and_explained(page: Any, studio: Studio) -> None:
     page.goto(studio.address("draw?network=mlp"))
     expect(page.locator(".train-status[data-trained=true]")).to_be_visible(timeout=30_000)
     expect(page.locator(".answer")).to_have_text("3")
-    expect(page.locator(".layer")).to_have_count(2)
+    expect(page.locator(".layer")).to_have_count(3)
     page.get_by_role("button", name="Write a 0").click()
     expect(page.locator(".answer")).to_have_text("0")
     page.locator(".pad").press("Delete")

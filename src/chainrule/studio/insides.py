@@ -43,6 +43,11 @@ def insides(model: nn.Module, x: Tensor, wanted: int | None) -> Json:
                 "difference": rounded((alone - probabilities).abs().max()),
             }
         found["saliency"] = signed(saliency(model, x, target)[0, 0])
+        if isinstance(model, MLP):
+            weights = model.layers[0].get_parameter("weight").view(-1, *x.shape[2:])
+            seen.insert(
+                0, {"name": "What each unit of layer 1 looks for", "weights": signed(weights)}
+            )
         if isinstance(model, ViT):
             found |= attention(model, x)
     return found

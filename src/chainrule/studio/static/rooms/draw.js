@@ -21,7 +21,8 @@ export function open(main, { params }) {
     close?.();
     const tab = place.get("tab");
     stage.replaceChildren();
-    states[tab] ||= new State("draw", { tab: "digit", ...TABS[tab].defaults }, from);
+    const kept = states[tab] ? new URLSearchParams(states[tab].address().split("?")[1]) : from;
+    states[tab] = new State("draw", { tab: "digit", ...TABS[tab].defaults }, kept); // without the listeners of the last visit
     states[tab].write();
     stage.setAttribute("aria-label", TITLES.find(([name]) => name === tab)[1]);
     close = TABS[tab].open(stage, states[tab]);

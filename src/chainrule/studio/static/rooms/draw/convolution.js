@@ -138,9 +138,11 @@ export function open(stage, state) {
 function picture(alt) {
   const canvas = h("canvas", { class: "pixels", role: "img", "aria-label": alt });
   const frame = h("div", { class: "frame" });
+  const box = h("div", { class: "framed" }, canvas, frame);
   return {
-    canvas, box: h("div", { class: "framed" }, canvas, frame),
+    canvas, box,
     mark(top, left, side, [rows, columns]) {
+      box.style.width = `${Math.min(100, (100 * columns) / rows / 1.5)}%`; // as high as a photograph
       Object.assign(frame.style, { top: `${(100 * top) / rows}%`, left: `${(100 * left) / columns}%`, height: `${(100 * side) / rows}%`, width: `${(100 * side) / columns}%` });
     },
   };

@@ -7,9 +7,9 @@ import { about, mosaic, steered } from "./stage.js";
 export const defaults = { data: "digits", seed: 0, center: true, target: -1 };
 
 const ABOUT = {
-  mlp: ["h_l = φ(W_l h_{l−1} + b_l),   f = W_L h_{L−1} + b_L\nsaliency = ∂f_c / ∂pixel", "Every pixel is an input of its own. Turn off centering and move the digit: the MLP loses it.",
+  mlp: ["h_l = φ(W_l h_{l−1} + b_l)\nf = W_L h_{L−1} + b_L\nsaliency = ∂f_c / ∂pixel", "Every pixel is an input of its own. Turn off centering and move the digit: the MLP loses it.",
     [["models", "mlp", "MLP"], ["recipes", "digits-mlp", "recipe digits-mlp"], ["claims", "universal-approximation", "universal approximation"]]],
-  cnn: ["h ← φ(w ∗ h + b),   h_ij ← max h_{2i+a, 2j+b}\nsaliency = ∂f_c / ∂pixel", "Each map is one kernel moved over the image. Move the digit: the maps move with it.",
+  cnn: ["h ← φ(w ∗ h + b)\nh_ij ← max_{a,b<2} h_{2i+a, 2j+b}\nsaliency = ∂f_c / ∂pixel", "Each map is one kernel moved over the image. Turn off centering and move the digit: the maps move with it.",
     [["models", "cnn", "CNN"], ["recipes", "mnist-cnn", "recipe mnist-cnn"], ["claims", "shift-equivariance", "shift equivariance"]]],
   vit: ["x ← x + A(N(x)),   x ← x + F(N(x))\nrollout = Π_l (½ I + ½ mean_heads A_l)", "Sixteen patches are a sequence. The rollout says how much of each patch reaches the [CLS] token, which alone is classified.",
     [["models", "vit", "ViT"], ["recipes", "mnist-vit", "recipe mnist-vit"], ["claims", "attention-convex", "attention is a mean"]]],
@@ -35,8 +35,8 @@ export function open({ options, middle, right }, state, ink) {
   const layers = h("div", { class: "layers" });
   const shown = kind === "pointnet" ? [seenBox, cloudBox] : kind === "vit" ? [seenBox, flowBox, salientBox] : [seenBox, salientBox];
   middle.append(
-    panel("Input, and what the answer depends on", {}, h("div", { class: "figures" }, shown, kind === "pointnet" ? alone : null)),
-    panel(kind === "vit" ? "Where [CLS] looks: a row per block, a map per head" : "Activations, layer by layer", { class: "layer-panel" }, layers));
+    panel("Input, and what the answer depends on", {}, h("div", { class: `figures ${kind}` }, shown), kind === "pointnet" ? alone : null),
+    panel(kind === "vit" ? "Where [CLS] looks: a row per block, a map per head" : "Activations, layer by layer", { class: `layer-panel ${kind}` }, layers));
   right.append(panel("Answer", {}, answer.element, bar, status), about(...ABOUT[kind]));
   options.append(...[
     choice(state, "data", { label: "Data", options: [["digits", "small digits"], ["mnist", "MNIST"]], title: "MNIST only where it is on this machine" }),
@@ -58,9 +58,10 @@ export function open({ options, middle, right }, state, ink) {
 
   function view(content) {
     bar.value = content.fraction;
-    status.dataset.trained = content.fraction === 1;
+    const trained = content.accuracy !== null;
+    status.dataset.trained = trained;
     const size = `${number(content.examples)} digits of ${content.size} × ${content.size}, ${content.parameters.toLocaleString("en")} parameters`;
-    show(status, content.fraction < 1 ? `training: loss ${number(content.loss, 3)}; ${size}` : `trained on ${size}; ${(100 * content.accuracy).toFixed(1)} % of the test digits right`);
+    show(status, !trained ? `training: loss ${number(content.loss, 3)}; ${size}` : `trained on ${size}; ${(100 * content.accuracy).toFixed(1)} % of the test digits right`);
     answer.set(content.probabilities, content.target);
     layers.classList.toggle("empty", !content.input);
     if (!content.input) return;
@@ -106,10 +107,11 @@ function tiles(box, layers) {
   layers.forEach((layer, k) => {
     if (!box.children[k]) box.append(h("div", { class: "layer" }, h("p", { class: "small" }), h("canvas", { role: "img" })));
     const [name, canvas] = box.children[k].children;
-    const [units, rows, wide] = layer.maps.shape;
+    const maps = layer.maps || layer.weights;
+    const [units, rows, wide] = maps.shape;
     const columns = rows === 1 ? 32 : Math.min(16, units);
     const tile = rows === 1 ? 17 : Math.min(units > 4 ? 72 : 140, Math.floor(620 / columns) - 2);
-    mosaic(canvas, layer.maps, { columns, tile, scale: "gray" });
+    mosaic(canvas, maps, { columns, tile, scale: layer.weights ? "diverging" : "gray" });
     const text = `${layer.name}: ${rows === 1 ? `${units} units` : `${units} maps of ${rows} × ${wide}`}`;
     if (name.textContent !== text) { name.textContent = text; canvas.setAttribute("aria-label", text); }
   });
@@ -117,7 +119,7 @@ function tiles(box, layers) {
 }
 
 function points(canvas, places, critical) {
-  const side = 220;
+  const side = 280;
   const context = sharp(canvas, side, side);
   const ordered = places.map((place, k) => [place, critical[k]]).sort((a, b) => a[1] - b[1]);
   context.fillStyle = "#000";
