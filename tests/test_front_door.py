@@ -148,7 +148,7 @@ def test_an_ensemble_whose_members_diverge_says_so(tmp_path: Path) -> None:
     [
         ("task='regression'", "expected `task` as a Task"),
         ("epochs='3'", "`epochs` must be a whole number, got '3'"),
-        ("learning_rate='a'", "`learning_rate` must be a finite number, got 'a'"),
+        ("learning_rate='a'", "`learning_rate` must be a number, got 'a'"),
     ],
 )
 def test_values_of_the_wrong_type_are_refused_without_the_checks_of_the_tests(

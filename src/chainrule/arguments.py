@@ -11,6 +11,7 @@ compared with the shapes in the signature, and the error says which argument can
 """
 
 import math
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from inspect import Parameter, signature
@@ -40,7 +41,7 @@ class Range(NamedTuple):
 
     words: str
     least: float = -math.inf
-    most: float = math.inf
+    most: float = sys.float_info.max
     open_least: bool = False
     open_most: bool = False
 
@@ -53,8 +54,10 @@ class Range(NamedTuple):
 Count = Annotated[int, Range("a whole number of at least 1", 1)]
 TwoOrMore = Annotated[int, Range("a whole number of at least 2", 2)]
 Natural = Annotated[int, Range("a whole number of at least 0", 0)]
+Finite = Annotated[float, Range("a finite number", -sys.float_info.max)]
 Positive = Annotated[float, Range("a number above 0", 0, open_least=True)]
 NonNegative = Annotated[float, Range("a number of at least 0", 0)]
+PositiveOrInfinite = Annotated[float, Range("a number above 0", 0, math.inf, open_least=True)]
 Share = Annotated[float, Range("a number from 0 to 1", 0, 1)]
 Rate = Annotated[float, Range("a number from 0 to below 1", 0, 1, open_most=True)]
 
@@ -141,7 +144,8 @@ def fits(value: Any, kind: Any) -> bool:
     """Whether a value is what an annotation says; annotations of other forms allow everything."""
     origin, inner = get_origin(kind), get_args(kind)
     if origin is Annotated:
-        return fits(value, inner[0]) and all(r.holds(value) for r in inner[1:])
+        whole = inner[0] is int
+        return (fits(value, int) if whole else is_number(value)) and inner[1].holds(value)
     if origin in (Union, UnionType):
         return any(fits(value, one) for one in inner)
     if origin is Literal:
@@ -154,15 +158,12 @@ def fits(value: Any, kind: Any) -> bool:
     if kind is int:
         return isinstance(value, Integral) and not isinstance(value, bool)
     if kind is float:
-        return isinstance(value, Real) and not isinstance(value, bool) and is_finite(value)
+        return is_number(value)
     return not isinstance(kind, type) or is_instance(value, kind)
 
 
-def is_finite(value: Real) -> bool:
-    try:
-        return math.isfinite(value)
-    except OverflowError:  # a whole number beyond the floating-point ones
-        return False
+def is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def is_collection(value: Any, origin: type) -> bool:
@@ -212,7 +213,7 @@ def in_words(kind: Any) -> str:
 
 WORDS = {
     int: "a whole number",
-    float: "a finite number",
+    float: "a number",
     str: "a string",
     bool: "True or False",
     type(None): "None",

@@ -43,6 +43,10 @@ class Graph:
     batch: Int[Tensor, " nodes"] | None = None
 
     def __post_init__(self) -> None:
+        for name in ("x", "edge_index", "edge_weight", "edge_attr", "batch"):
+            value = getattr(self, name)
+            if not isinstance(value, Tensor) and (value is not None or name in ("x", "edge_index")):
+                raise InputError(f"expected {name} to be a tensor, got {type(value).__name__}")
         if self.x.ndim != 2:
             raise InputError(f"expected x (nodes, features), got {tuple(self.x.shape)}")
         check_edges(self.edge_index, self.num_nodes)
@@ -194,6 +198,8 @@ def to_scipy(graph: Graph) -> "csr_array":
 
 def from_scipy(adjacency: Any, x: Float[Tensor, "nodes features"]) -> Graph:
     """The graph of a sparse adjacency matrix; unless all entries are 1, they become weights."""
+    if not hasattr(adjacency, "tocsr"):
+        raise InputError(f"expected a sparse matrix of SciPy, got {type(adjacency).__name__}")
     found = adjacency.tocsr().tocoo()
     if found.shape != (len(x), len(x)):
         raise InputError(f"expected a matrix ({len(x)}, {len(x)}) for x, got {found.shape}")

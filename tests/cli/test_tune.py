@@ -6,7 +6,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -266,3 +266,50 @@ def test_the_tables_fit_and_the_command_trains_the_best(capsys: pytest.CaptureFi
     trained = json.loads((Path("best") / "config.json").read_text("utf-8"))["settings"]
     own = {name: value for name, value in trained.items() if name not in OPTION_OF}
     assert own == result["plan"]["settings"] | result["best"]["settings"]
+
+
+def test_a_full_disk_ends_a_search_with_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from sqlite3 import OperationalError as Cause
+
+    from sqlalchemy.exc import OperationalError
+
+    def full(*_: object) -> None:
+        raise OperationalError("INSERT", None, Cause("database or disk is full"))
+
+    words = ["tune", "moons-mlp", "--num-samples", "60", "--epochs", "1", "--folds", "2"]
+    with monkeypatch.context() as patch:
+        patch.setattr("chainrule.tuning.study.claim", full)
+        assert main([*words, "--trials", "1", "--quiet", "--out", "search"]) == 2
+    said = capsys.readouterr().err
+    assert "search cannot be read or written: database or disk is full; its completed" in said
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda c: c["plan"].update(folds="five"), 'a whole number as "plan.folds", got five'),
+        (lambda c: c["plan"].update(space=[3]), 'expected text as "plan.space.0", got 3'),
+        (lambda c: c["plan"].pop("metric"), '"plan.metric" is missing'),
+        (lambda c: c["plan"].update(grid=1), '"plan" has an unknown key grid'),
+        (lambda c: c["plan"]["settings"].update(epochs=[1]), 'whole number as "epochs", got [1]'),
+        (lambda c: c.update(trials="all"), 'expected a whole number or null as "trials", got all'),
+    ],
+)
+def test_a_plan_of_another_form_is_refused_by_its_key(
+    change: Callable[[dict], object], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["tune", "moons-mlp", "--num-samples", "60", "--epochs", "1", "--folds", "2"]
+    assert main([*words, "--trials", "1", "--quiet", "--out", "search"]) == 0
+    path = Path("search/tune.json")
+    config = json.loads(path.read_text("utf-8"))
+    change(config)
+    path.write_text(json.dumps(config), "utf-8")
+    capsys.readouterr()
+    assert main(["tune", "--resume", "search"]) == 2
+    assert "was edited or is damaged" in capsys.readouterr().err
+    del config["checksum"]
+    path.write_text(json.dumps(config), "utf-8")
+    assert main(["tune", "--resume", "search"]) == 2
+    assert told in " ".join(capsys.readouterr().err.split())

@@ -280,7 +280,7 @@ def test_no_flipped_bit_of_a_copy_gives_another_array(file, user_cache, order):
     def decode(_: Path) -> np.ndarray:
         return values
 
-    for bit in range(8 * (128 + 12 + 32)):
+    for bit in range(8 * (128 + 12 + 4)):
         assert (cache.decoded(file, decode) == values).all()
         (copy,) = copies(user_cache)
         content = bytearray(copy.read_bytes())

@@ -92,7 +92,7 @@ def test_too_few_steps_are_reported_and_a_warm_start_uses_the_ones_made() -> Non
     cold = LogisticRegression().fit(X, y)
     warm = model.set_params(max_iter=1000).fit(X, y).set_params(warm_start=True).fit(X, y)
     assert warm.n_iter_ < cold.n_iter_ / 4
-    with pytest.raises(ValueError, match="C above zero"):
+    with pytest.raises(ValueError, match="`C` must be a number above 0"):
         LogisticRegression(C=0).fit(X, y)
 
 

@@ -173,5 +173,5 @@ def test_composition_applies_the_first_first() -> None:
 
 
 def test_an_affine_map_that_would_collapse_the_image_is_refused() -> None:
-    with pytest.raises(InputError, match="scaling in"):
+    with pytest.raises(InputError, match="`scaling` must be a number from 0 to below 1"):
         affine(scaling=1.0)

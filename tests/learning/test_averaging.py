@@ -76,5 +76,5 @@ def test_the_average_does_not_share_memory_with_the_model() -> None:
 
 
 def test_a_decay_of_one_is_refused() -> None:
-    with pytest.raises(InputError, match=r"decay must be in \[0, 1\)"):
+    with pytest.raises(InputError, match="`decay` must be a number from 0 to below 1"):
         MovingAverage(1.0)

@@ -76,9 +76,9 @@ def test_rows_that_are_no_distributions_are_refused(matrix: Tensor, complaint: s
 def test_wrong_numbers_of_classes_and_shares_are_refused() -> None:
     with pytest.raises(InputError, match="confusion has 3 classes but the model 4 outputs"):
         confusion_smoothing(torch.eye(3))(*batch(0)[::2])
-    with pytest.raises(InputError, match="between 0 and 1"):
+    with pytest.raises(InputError, match="`smoothing` must be a number from 0 to 1"):
         label_smoothing(1.5)
-    with pytest.raises(InputError, match="temperature must be above 0"):
+    with pytest.raises(InputError, match="`temperature` must be a number above 0"):
         distillation_loss(0.0)
 
 

@@ -134,7 +134,9 @@ def test_gpt_rejects_bad_requests() -> None:
     for prompt in ([], [1, 99], [-1]):
         with pytest.raises(InputError, match=r"at least one token, each from 0 to 10, got "):
             gpt().generate(torch.tensor(prompt, dtype=torch.long), 3)
-    with pytest.raises(InputError, match="max_new_tokens must be at least 0, got -1"):
+    with pytest.raises(
+        InputError, match="`max_new_tokens` must be a whole number of at least 0, got -1"
+    ):
         gpt().generate(torch.tensor([1]), -1)
     with pytest.raises(InputError, match="must leave at least one of the 11 tokens, got all"):
         gpt().generate(torch.tensor([1]), 3, suppress_tokens=range(11))

@@ -150,6 +150,7 @@ def copied(run: Path, folder: Path, name: str, change: Callable[[dict], None]) -
     moved = folder / run.name
     shutil.copytree(run, moved)
     content = json.loads((moved / name).read_text("utf-8"))
+    del content["checksum"]
     change(content)
     (moved / name).write_text(json.dumps(content), "utf-8")
     return moved

@@ -15,7 +15,7 @@ from chainrule.errors import InputError
 from chainrule.registry import find
 from chainrule.runs.configuration import configure
 from chainrule.runs.folder import next_folder
-from chainrule.runs.lock import LOCK, locked
+from chainrule.runs.lock import LOCK, busy, lock_file, locked
 from chainrule.runs.run import Run
 
 COMMAND = [sys.executable, "-m", "chainrule.cli.main"]
@@ -51,6 +51,19 @@ def test_the_lock_names_its_holder_and_vanishes_with_it(tmp_path: Path) -> None:
             assert json.loads((tmp_path / LOCK).read_text())["process"] == os.getpid()
             assert lock.held
     assert not (tmp_path / LOCK).exists()
+
+
+def test_a_look_whether_a_run_is_busy_does_not_keep_its_writer_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with locked(tmp_path):
+        assert busy(tmp_path)
+    assert not busy(tmp_path)
+    with (tmp_path / LOCK).open("w") as looking:
+        assert lock_file(looking)
+        monkeypatch.setattr("time.sleep", lambda _: looking.close())  # the look ends meanwhile
+        with locked(tmp_path) as lock:
+            assert lock.held
 
 
 def test_what_was_taken_over_stops_at_its_next_step(tmp_path: Path) -> None:

@@ -171,7 +171,9 @@ def test_infinite_masks_are_kept_and_infinite_weights_refused_by_name(tmp_path: 
     [
         ({"epoch": -1}, '"epoch", got -1'),
         ({"epoch": True}, 'expected a whole number as "epoch", got true'),
-        ({"history": [{"epoch": "one"}]}, 'expected a number as "history.0.epoch", got one'),
+        ({"history": [{"loss": "a"}]}, 'expected a number or a list as "history.0.loss", got a'),
+        ({"total_loss": 10**400}, 'expected a number as "total_loss", got 1000000000'),
+        ({"history": [1]}, 'expected an object as "history.0", got 1'),
         ({"stopping": {"patience": 0, "best": 1.0}}, '"stopping.best_epoch" is missing'),
         ({"origin": []}, 'expected an object as "origin"'),
     ],

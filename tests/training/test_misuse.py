@@ -77,8 +77,8 @@ def test_misuse_is_refused_at_the_door(attempt: Callable[[], Any], message: str)
     [
         ("epochs", 1.5, "`epochs` must be a whole number, got 1.5"),
         ("batch_size", 2.5, "`batch_size` must be a whole number"),
-        ("learning_rate", 10**400, "`learning_rate` must be a finite number"),
-        ("learning_rate", True, "`learning_rate` must be a finite number, got True"),
+        ("learning_rate", 10**400, "Settings cannot take `learning_rate`"),
+        ("learning_rate", True, "`learning_rate` must be a number, got True"),
         ("monitor", None, "`monitor` must be a string, got None"),
         ("schedule", [], r"`schedule` must be a string, got \[\]"),
         ("compile", "yes", "`compile` must be True or False, got 'yes'"),

@@ -19,6 +19,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from chainrule.arguments import checked
+
 
 class Layer(NamedTuple):
     """Weight and bias of one layer, or their gradients, or a direction in which they move."""
@@ -27,6 +29,7 @@ class Layer(NamedTuple):
     b: Float[Tensor, " m"]
 
 
+@checked
 def forward(
     layers: Sequence[Layer], x: Float[Tensor, "batch n"], activation: str
 ) -> tuple[list[Tensor], list[Tensor]]:
@@ -39,6 +42,7 @@ def forward(
     return z, h[:-1]
 
 
+@checked
 def gradients(
     layers: Sequence[Layer],
     x: Float[Tensor, "batch n"],
@@ -56,6 +60,7 @@ def gradients(
     return found[::-1]
 
 
+@checked
 def delta_squared(
     f: Float[Tensor, "batch k"], y: Float[Tensor, "batch k"]
 ) -> Float[Tensor, "batch k"]:
@@ -63,6 +68,7 @@ def delta_squared(
     return f - y
 
 
+@checked
 def delta_softmax(
     f: Float[Tensor, "batch k"], y: Int[Tensor, " batch"]
 ) -> Float[Tensor, "batch k"]:
@@ -70,6 +76,7 @@ def delta_softmax(
     return f.softmax(1) - torch.nn.functional.one_hot(y, f.shape[1])
 
 
+@checked
 def delta_sigmoid(
     f: Float[Tensor, "batch 1"], y: Int[Tensor, " batch"]
 ) -> Float[Tensor, "batch 1"]:

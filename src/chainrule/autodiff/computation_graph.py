@@ -24,6 +24,7 @@ from torch.autograd.functional import jacobian
 from torch.autograd.graph import GradientEdge, get_gradient_edge
 from torch.overrides import TorchFunctionMode, resolve_name
 
+from chainrule.arguments import checked
 from chainrule.errors import InputError
 
 Edge = tuple[int, int]
@@ -66,6 +67,7 @@ class Graph:
         check_acyclic([node.name for node in self.nodes], self.edges)
 
 
+@checked
 def trace(
     compute: Callable[[], Tensor], inputs: Mapping[str, Tensor], jacobians: bool = False
 ) -> Graph:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from chainrule.arguments import checked
 from chainrule.autodiff.backpropagation import ACTIVATIONS, Layer
 
 
@@ -36,6 +37,7 @@ class Costates(NamedTuple):
     gradients: list[Any]
 
 
+@checked
 def states(blocks: Sequence[Block], weights: Sequence[Any], x: Tensor) -> list[Tensor]:
     """x_0 = x and x_{l+1} = g_l(x_l, W_l)."""
     found = [x]
@@ -44,6 +46,7 @@ def states(blocks: Sequence[Block], weights: Sequence[Any], x: Tensor) -> list[T
     return found
 
 
+@checked
 def costates(
     blocks: Sequence[Block], weights: Sequence[Any], states: Sequence[Tensor], top: Tensor
 ) -> Costates:
@@ -56,6 +59,7 @@ def costates(
     return Costates(p[::-1], gradients[::-1])
 
 
+@checked
 def dense(activation: str) -> Block:
     """g(x, (W, b)) = φ(W x + b), with [∂g/∂x]ᵀ p = Wᵀ δ and [∂g/∂W]ᵀ p = δ xᵀ, δ = φ'(z) ⊙ p."""
     phi, derivative = ACTIVATIONS[activation]
@@ -67,6 +71,7 @@ def dense(activation: str) -> Block:
     return Block(lambda x, layer: phi(x @ layer.W.T + layer.b), pull)
 
 
+@checked
 def automatic(g: Callable[[Tensor, Any], Tensor]) -> Block:
     """The block of any g(x, W), with torch's vector-Jacobian product."""
 

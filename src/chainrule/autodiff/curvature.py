@@ -16,6 +16,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.func import functional_call, grad
 
+from chainrule.arguments import checked
 from chainrule.autodiff.forward_mode import directional_derivative
 from chainrule.errors import InputError
 
@@ -31,6 +32,7 @@ class Curvature(NamedTuple):
     converged: bool
 
 
+@checked
 def hessian_vector(
     h: Function, theta: Float[Tensor, "*shape"], v: Float[Tensor, "*shape"]
 ) -> Float[Tensor, "*shape"]:
@@ -38,6 +40,7 @@ def hessian_vector(
     return directional_derivative(grad(h), theta, v)[1]
 
 
+@checked
 def largest_curvature(
     h: Function, theta: Tensor, tolerance: float = 1e-3, max_steps: int = 1000, seed: int = 0
 ) -> Curvature:
@@ -63,6 +66,7 @@ def largest_curvature(
     return Curvature(size, v, max_steps, False)
 
 
+@checked
 def gradient_descent(
     h: Function, start: Float[Tensor, "*shape"], steps: int, rate: float | None = None
 ) -> Float[Tensor, "points *shape"]:
@@ -75,6 +79,7 @@ def gradient_descent(
     return torch.stack(path)
 
 
+@checked
 def safe_rate(h: Function, theta: Tensor) -> float:
     """1/L, with L the largest curvature at θ; elsewhere the curvature may be larger."""
     L = largest_curvature(h, theta.detach()).largest
@@ -83,6 +88,7 @@ def safe_rate(h: Function, theta: Tensor) -> float:
     return 1 / L
 
 
+@checked
 def flattened(model: nn.Module, loss: Callable[[Callable], Tensor]) -> tuple[Function, Tensor]:
     """h(θ), the loss of the model with the parameter vector θ, and the model's present θ.
 

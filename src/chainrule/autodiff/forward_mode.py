@@ -17,9 +17,11 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.func import jvp
 
+from chainrule.arguments import checked
 from chainrule.autodiff.backpropagation import ACTIVATIONS, Layer, forward
 
 
+@checked
 def tangents(
     layers: Sequence[Layer],
     x: Float[Tensor, "batch n"],
@@ -37,6 +39,7 @@ def tangents(
     return z_dot
 
 
+@checked
 def directional_derivative(
     f: Callable[[Tensor], Tensor], x: Tensor, v: Tensor
 ) -> tuple[Tensor, Tensor]:

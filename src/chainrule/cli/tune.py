@@ -101,7 +101,6 @@ def begin(arguments: list[str]) -> int:
     from chainrule.runs.folder import next_folder
     from chainrule.runs.options import OPTION_OF
     from chainrule.tuning import result as results
-    from chainrule.tuning import study as studies
     from chainrule.tuning.search import Plan
 
     kind = entry.load().Recipe
@@ -124,8 +123,8 @@ def begin(arguments: list[str]) -> int:
         tuning = ready(plan, place, tune.trials, tune.data, tune)
         return go(tuning, folder, tune)
     except InputError:
-        if fresh and not (tuning and studies.in_state(tuning.study, "COMPLETE", "PRUNED")):
-            discard(folder)
+        if fresh:
+            discard(folder, tuning)
         raise
 
 
@@ -134,12 +133,13 @@ def ready(
 ) -> "Tuning":
     """Open the study and enqueue its trials."""
     from chainrule.tuning.search import prepare
-    from chainrule.tuning.study import optuna_or_refuse
+    from chainrule.tuning.study import database_errors, optuna_or_refuse
 
     if options.workers < 1:
         raise InputError(f"`workers` must be at least 1, got {options.workers}")
     optuna_or_refuse()
-    return prepare(plan, place, trials, data)
+    with database_errors(place):
+        return prepare(plan, place, trials, data)
 
 
 def go(tuning: "Tuning", folder: Path, options: Shared) -> int:
@@ -152,13 +152,14 @@ def go(tuning: "Tuning", folder: Path, options: Shared) -> int:
     joins = isinstance(options, Resume) and options.join
     number = "1 trial" if tuning.trials == 1 else f"{tuning.trials} trials"
     say(f"{plan.recipe}: {number}, {plan.folds} folds  →  {folder}", silent)
-    try:
-        search_on(tuning, folder, options.workers, silent)
-    finally:
-        seconds = 0.0 if joins else studies.spend(tuning.study, time.perf_counter() - began)
-    if joins:
-        return 0
-    result = tuning_result.summary(tuning, seconds)
+    with studies.database_errors(str(folder)):
+        try:
+            search_on(tuning, folder, options.workers, silent)
+        finally:
+            seconds = 0.0 if joins else studies.spend(tuning.study, time.perf_counter() - began)
+        if joins:
+            return 0
+        result = tuning_result.summary(tuning, seconds)
     write_json(folder / "result.json", result)
     tuning_result.draw(result, tuning, folder)
     if options.json:
@@ -242,8 +243,13 @@ def show(result: dict[str, Any], folder: Path) -> None:
     out.print(f"in {folder}/:  {'  '.join(['study.db', 'result.json', *pictures])}")
 
 
-def discard(folder: Path) -> None:
-    """Delete the folder of a search that was refused."""
+def discard(folder: Path, tuning: "Tuning | None") -> None:
+    """Delete the folder of a search that was refused before a trial ended."""
+    from chainrule.tuning.study import database_errors, in_state
+
+    with database_errors(str(folder)):
+        if tuning and in_state(tuning.study, "COMPLETE", "PRUNED"):
+            return
     for name in ("tune.json", "study.db"):
         (folder / name).unlink(missing_ok=True)
     if not any(folder.iterdir()):

@@ -13,10 +13,12 @@ one. Each returns `Splits`. Nothing is imported before it is used.
 from collections.abc import Callable
 from functools import wraps
 from importlib import import_module
-from inspect import getdoc
+from inspect import getdoc, signature
+from pathlib import Path
 from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
+from chainrule.arguments import check, checked
 from chainrule.registry import Entry, entries, unknown
 
 if TYPE_CHECKING:
@@ -77,9 +79,17 @@ def _loader(entry: Entry) -> Callable[..., Any]:
     facts = {"Shapes": about.shapes, "Source": about.source, "License": about.license}
     facts["Citation"] = about.citation
 
+    from chainrule.data.splits import Seed  # kept here: it imports torch
+
+    door, parameters = checked(load), signature(load)
+
     @wraps(load)
     def loader(*args: Any, **kwargs: Any) -> Any:
-        return load(*args, **kwargs)
+        given = parameters.bind(*args, **kwargs).arguments
+        if isinstance(given.get("folder"), str):
+            given["folder"] = Path(given["folder"])
+        check(load, "seed", Seed, given.get("seed", 0))
+        return door(**given)
 
     loader.__name__ = loader.__qualname__ = entry.path.stem
     loader.__doc__ = "\n".join(

@@ -18,9 +18,10 @@ from typing import IO, Any, Protocol, runtime_checkable
 
 from chainrule.errors import InputError
 
-MAX_FILE = 4 * 2**30  # bytes of a file that is read into memory
-MAX_UNPACKED = 2**29  # bytes of compressed content in memory
+MAX_FILE = 2**30  # bytes of a file that is read into memory
+MAX_UNPACKED = 2**27  # bytes of compressed content in memory
 MAX_ARCHIVE = 2**33  # bytes of all that an archive holds
+MAX_REASON = 200  # characters of what a library says
 CHUNK = 2**20
 UNZIPPABLE = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
@@ -72,7 +73,8 @@ def reading(path: str | Path) -> Iterator[None]:
         zipfile.BadZipFile,
         zlib.error,
     ) as error:
-        raise damaged(path, str(error) or type(error).__name__) from error
+        first_line = str(error).partition("\n")[0][:MAX_REASON]
+        raise damaged(path, first_line or type(error).__name__) from error
 
 
 @contextmanager

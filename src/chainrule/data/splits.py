@@ -5,14 +5,16 @@ Notes: A 1.3.1 (step 0).
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Annotated, Any, NamedTuple, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
 
+from chainrule.arguments import Range
 from chainrule.data import summary
 from chainrule.errors import InputError
 
+Seed = Annotated[int, Range("a whole number from 0 to below 2⁶³", 0, 2**63, open_most=True)]
 TEST_SEED = 0  # a constant: the user's seed never moves a test split
 
 

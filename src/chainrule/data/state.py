@@ -1,7 +1,7 @@
 """Values read from JSON, checked: an error names the key, what was expected and what came."""
 
-import math
 import re
+import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -28,15 +28,20 @@ def is_text(value: Any) -> bool:
     return isinstance(value, str) and not SURROGATE.search(value)
 
 
+def is_list(value: Any) -> bool:
+    return isinstance(value, list | tuple)  # a tuple: never written to JSON
+
+
 def is_number(value: Any) -> bool:
     plain = isinstance(value, int | float) and not isinstance(value, bool)
-    return plain and abs(value) <= 1.8e308 and math.isfinite(value)
+    return plain and abs(value) <= sys.float_info.max
 
 
 TEXT = Kind("a text", is_text)
-TEXTS = Kind("a list of texts", lambda value: isinstance(value, list) and all(map(is_text, value)))
+TEXTS = Kind("a list of texts", lambda value: is_list(value) and all(map(is_text, value)))
+NAMES = Kind("a list of one or more texts", lambda value: TEXTS.holds(value) and len(value) > 0)
 FLAG = Kind("true or false", lambda value: isinstance(value, bool))
-LIST = Kind("a list", lambda value: isinstance(value, list))
+LIST = Kind("a list", is_list)
 OBJECT = Kind("an object", lambda value: isinstance(value, dict))
 NUMBER = Kind("a finite number", is_number)
 POSITIVE = Kind("a number above 0", lambda value: is_number(value) and value > 0)
@@ -56,6 +61,12 @@ def number(least: float, most: float) -> Kind:
         f"a number from {least} to below {most}",
         lambda value: is_number(value) and least <= value < most,
     )
+
+
+def one_of(*values: Any) -> Kind:
+    """One of these values."""
+    words = " or ".join(map(repr, values))
+    return Kind(words, lambda value: type(value) in map(type, values) and value in values)
 
 
 def optional(kind: Kind) -> Kind:
@@ -87,8 +98,8 @@ def fields(state: Any, what: str, **kinds: Kind) -> dict[str, Any]:
 
 def shown(value: Any) -> str:
     """A value for a message: short, and never nested."""
-    if isinstance(value, list | dict):
-        kind, entries = ("a list", "values") if isinstance(value, list) else ("an object", "keys")
+    if isinstance(value, list | tuple | dict):
+        kind, entries = ("a list", "values") if is_list(value) else ("an object", "keys")
         return f"{kind} with {len(value):,} {entries}"
     if isinstance(value, int) and abs(value) > 10**SHOWN:
         return "a huge number"

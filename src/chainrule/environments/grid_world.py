@@ -15,7 +15,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from chainrule.arguments import Share, checked
+from chainrule.arguments import Finite, Share, checked
 from chainrule.errors import InputError
 from chainrule.models.reinforcement.mdp import MDP
 
@@ -58,8 +58,8 @@ class GridWorld(MDP):
         self,
         rows: Sequence[str] = MAP,
         slip: Share = 0.2,
-        discount: float = 0.95,
-        step_reward: float = -0.04,
+        discount: Finite = 0.95,
+        step_reward: Finite = -0.04,
     ):
         self.rows = check_map(rows)
         self.cells = [

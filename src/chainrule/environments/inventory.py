@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from chainrule.arguments import Count, checked
+from chainrule.arguments import Count, Finite, checked
 from chainrule.errors import InputError
 from chainrule.models.reinforcement.mdp import MDP
 
@@ -43,12 +43,12 @@ class Inventory(MDP):
     def __init__(
         self,
         capacity: Count = 20,
-        mean_demand: float = 5.0,
-        price: float = 4.0,
-        unit_cost: float = 2.0,
-        fixed_cost: float = 8.0,
-        holding_cost: float = 0.1,
-        discount: float = 0.95,
+        mean_demand: Finite = 5.0,
+        price: Finite = 4.0,
+        unit_cost: Finite = 2.0,
+        fixed_cost: Finite = 8.0,
+        holding_cost: Finite = 0.1,
+        discount: Finite = 0.95,
     ):
         if capacity < 1 or mean_demand <= 0:
             raise InputError(

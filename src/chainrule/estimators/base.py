@@ -4,7 +4,7 @@ An estimator is a dataclass: its fields are the constructor's arguments, which `
 and the searches read. scikit-learn wants constructors to accept anything and `fit` to check it.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, TypeVar, dataclass_transform
 
 import numpy as np
@@ -14,6 +14,8 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 from torch import Tensor
+
+from chainrule.arguments import check
 
 FLOATS = (np.float64, np.float32)
 ClassWeight = dict[Any, Any] | str | None
@@ -30,6 +32,11 @@ class Estimator(BaseEstimator):
     """scikit-learn's base class; its constructors are exempt from type checks in tests."""
 
     __no_type_check__ = True
+
+    def _check_arguments(self) -> None:
+        """Refuse arguments of the constructor that the fields rule out; `fit` calls it first."""
+        for field in fields(self):
+            check(type(self), field.name, field.type, getattr(self, field.name))
 
 
 class LinearDecision:
@@ -53,9 +60,10 @@ class LinearDecision:
 
 
 def labeled(
-    self: BaseEstimator, X: Any, y: Any, dtype: Any, reset: bool = True
+    self: Estimator, X: Any, y: Any, dtype: Any, reset: bool = True
 ) -> tuple[np.ndarray, np.ndarray]:
     """X and y as arrays; refuses targets that are not classes."""
+    self._check_arguments()
     X, y = validate_data(self, X, y, dtype=dtype, reset=reset)
     check_classification_targets(y)
     return X, y

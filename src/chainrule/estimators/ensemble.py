@@ -4,6 +4,7 @@ The squared error and the cross-entropy of the mean are at most the mean of the 
 both are convex (Krogh and Vedelsby 1995; Lakshminarayanan et al. 2017).
 """
 
+from chainrule.arguments import Count
 from chainrule.estimators.base import estimator
 from chainrule.estimators.network import NetworkEstimator
 from chainrule.estimators.network_classifier import NetworkClassifier
@@ -14,7 +15,7 @@ from chainrule.estimators.network_regressor import NetworkRegressor
 class Ensemble(NetworkEstimator):
     """Several networks trained on the same data."""
 
-    n_estimators: int = 5
+    n_estimators: Count = 5
     """Number of networks."""
 
     @property

@@ -12,6 +12,7 @@ from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from chainrule.arguments import Count, Finite
 from chainrule.estimators.base import FLOATS, Estimator, estimator, tensor
 from chainrule.models.connectionism.hopfield import Hopfield
 
@@ -20,13 +21,14 @@ from chainrule.models.connectionism.hopfield import Hopfield
 class HopfieldMemory(OneToOneFeatureMixin, TransformerMixin, Estimator):
     """An associative memory of the rows of X, as patterns of -1 and +1."""
 
-    threshold: float = 0.0
+    threshold: Finite = 0.0
     """Values of at least this are +1, the others -1."""
-    sweeps: int = 100
+    sweeps: Count = 100
     """Largest number of sweeps over all units in one recall."""
 
     def fit(self, X: Any, y: Any = None) -> "HopfieldMemory":
         """Store the patterns of the rows of X."""
+        self._check_arguments()
         X = validate_data(self, X, dtype=FLOATS)
         units = X.shape[1]
         self.module_ = Hopfield(units).double()

@@ -14,6 +14,7 @@ import torch
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from chainrule.arguments import NonNegative
 from chainrule.estimators.base import Estimator, counted, estimator, example_weights, tensor
 from chainrule.models import feedforward
 from chainrule.training import outputs
@@ -30,6 +31,7 @@ class LeastSquares(MultiOutputMixin, RegressorMixin, Estimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "LeastSquares":
         """Solve for W and b."""
+        self._check_arguments()
         X, y = validate_data(self, X, y, dtype=np.float64, multi_output=True, y_numeric=True)
         weights, x, Y = counted(example_weights(sample_weight, X), X, y.reshape(len(y), -1))
         self.module_ = self._model(x.shape[1], Y.shape[1]).double()
@@ -63,7 +65,7 @@ class LinearRegression(LeastSquares):
 class RidgeRegression(LeastSquares):
     """Least squares with a ridge penalty; b is not penalized."""
 
-    alpha: float = 1.0
+    alpha: NonNegative = 1.0
     """α, the weight of the penalty ‖W‖²."""
     fit_intercept: bool = True
     """Whether to fit an intercept b."""

@@ -20,6 +20,7 @@ from sklearn.exceptions import ConvergenceWarning
 from torch import Tensor
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
+from chainrule.arguments import Count, NonNegative, PositiveOrInfinite
 from chainrule.estimators.base import (
     ClassWeight,
     Estimator,
@@ -44,13 +45,13 @@ Linear = feedforward.LogisticRegression | feedforward.SoftmaxRegression
 class LogisticRegression(LinearDecision, ClassifierMixin, Estimator):
     """Class probabilities from an affine map, in double precision."""
 
-    C: float = 1.0
+    C: PositiveOrInfinite = 1.0
     """Weight of the losses against the penalty; infinity: no penalty."""
     class_weight: ClassWeight = None
     """Weights by class, or "balanced"."""
-    max_iter: int = 1000
+    max_iter: Count = 1000
     """Largest number of L-BFGS steps."""
-    tol: float = 1e-8
+    tol: NonNegative = 1e-8
     """Stop when no component of the gradient is larger."""
     warm_start: bool = False
     """Whether `fit` starts from the weights of the last call."""
@@ -60,8 +61,6 @@ class LogisticRegression(LinearDecision, ClassifierMixin, Estimator):
         X, y = labeled(self, X, y, np.float64)
         classes = np.unique(y)
         two_classes_or_more(classes)
-        if not self.C > 0:
-            raise ValueError(f"expected C above zero, got {self.C}")
         labels = encoded(y, classes)
         weights = with_class_weight(
             example_weights(sample_weight, X), self.class_weight, labels, classes
@@ -70,7 +69,9 @@ class LogisticRegression(LinearDecision, ClassifierMixin, Estimator):
         if not (self.warm_start and np.array_equal(getattr(self, "classes_", ()), classes)):
             self.module_ = model_for(len(classes), x.shape[1])
         self.classes_ = classes
-        objective = penalized_loss(self.module_, tensor(x), tensor(labels), tensor(weights), self.C)
+        objective = penalized_loss(
+            self.module_, tensor(x), tensor(labels), tensor(weights), float(self.C)
+        )
         with devices.prepared(torch.device("cpu"), devices.threads_for(self.module_, len(x))):
             self.n_iter_ = to_the_minimum(self.module_, objective, self.max_iter, self.tol)
         self.coef_ = np.atleast_2d(self.module_.weight.numpy(force=True))

@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor
 
+from chainrule.arguments import Count, NonNegative, Positive, Rate
 from chainrule.estimators.base import FLOATS, Estimator, estimator, tensor
 from chainrule.estimators.members import Arrays, _train_members
 from chainrule.estimators.partial_fit import RunState, one_more_epoch
@@ -30,30 +31,30 @@ LARGEST_BATCH = 200
 class NetworkEstimator(Estimator):
     """One or several networks of the same shape."""
 
-    hidden_layer_sizes: int | Sequence[int] = (100,)
+    hidden_layer_sizes: Count | Sequence[Count] = (100,)
     """Units of each hidden layer."""
     activation: str = "relu"
     """relu, tanh, sigmoid, gelu, …"""
-    dropout: float = 0.0
+    dropout: Rate = 0.0
     """Dropout probability of the hidden units."""
     solver: str = "adam"
     """sgd, momentum, adam or adamw."""
-    weight_decay: float = 1e-4
+    weight_decay: NonNegative = 1e-4
     """μ of the penalty ½ μ ‖W‖² beside the mean loss."""
-    batch_size: int | Literal["auto"] = "auto"
+    batch_size: Count | Literal["auto"] = "auto"
     """Examples per update; "auto": all of them, at most 200."""
-    learning_rate_init: float = 1e-3
+    learning_rate_init: Positive = 1e-3
     """Step size of the solver."""
-    max_iter: int = 200
+    max_iter: Count = 200
     """Largest number of epochs."""
     tol: float = 1e-4
     """Smallest improvement of the training loss that counts as progress."""
-    n_iter_no_change: int = 10
+    n_iter_no_change: Count = 10
     """Epochs without progress after which training stops; with early stopping, epochs without a
     better validation loss."""
     early_stopping: bool = False
     """Whether to hold out a validation set and keep the weights that are best on it."""
-    validation_fraction: float = 0.1
+    validation_fraction: Rate = 0.1
     """Fraction of the examples in the validation set."""
     warm_start: bool = False
     """Whether `fit` starts from the weights of the last call."""

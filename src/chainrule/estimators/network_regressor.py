@@ -43,6 +43,7 @@ class NetworkRegressor(MultiOutputMixin, RegressorMixin, NetworkEstimator):
 
     def _arrays(self, X: Any, y: Any, sample_weight: Any, first: bool) -> Arrays:
         """Inputs, standardized targets and weights of the examples whose weight is not zero."""
+        self._check_arguments()
         X, y = validate_data(
             self,
             X,

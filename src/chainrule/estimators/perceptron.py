@@ -19,6 +19,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import unique_labels
 
+from chainrule.arguments import Count
 from chainrule.estimators.base import (
     ClassWeight,
     Estimator,
@@ -37,9 +38,9 @@ from chainrule.estimators.base import (
 class PerceptronClassifier(LinearDecision, ClassifierMixin, Estimator):
     """A linear classifier that learns from its mistakes, deterministically."""
 
-    max_iter: int = 1000
+    max_iter: Count = 1000
     """Largest number of passes over the data."""
-    n_iter_no_change: int = 100
+    n_iter_no_change: Count = 100
     """Stop after this many passes without fewer mistakes."""
     fit_intercept: bool = True
     """Whether to fit an intercept b."""

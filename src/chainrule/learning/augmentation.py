@@ -17,6 +17,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor
 
+from chainrule.arguments import Count, Finite, Natural, NonNegative, Rate, Share, checked
 from chainrule.errors import InputError
 
 Augment = Callable[[Tensor], Tensor]
@@ -30,7 +31,8 @@ def compose(*augments: Augment) -> Augment:
     return lambda x: reduce(lambda images, augment: augment(images), augments, x)
 
 
-def horizontal_flip(probability: float = 0.5) -> Augment:
+@checked
+def horizontal_flip(probability: Share = 0.5) -> Augment:
     """Mirror left and right with the given probability."""
 
     def flip(x: Tensor) -> Tensor:
@@ -40,7 +42,8 @@ def horizontal_flip(probability: float = 0.5) -> Augment:
     return flip
 
 
-def random_crop(padding: int, side: int | None = None, fill: float = 0.0) -> Augment:
+@checked
+def random_crop(padding: Natural, side: Count | None = None, fill: Finite = 0.0) -> Augment:
     """A random window of side² pixels (by default the image size) of the padded image."""
 
     def crop(x: Tensor) -> Tensor:
@@ -54,20 +57,17 @@ def random_crop(padding: int, side: int | None = None, fill: float = 0.0) -> Aug
     return crop
 
 
-def shift(pixels: int, fill: float = 0.0) -> Augment:
+@checked
+def shift(pixels: Natural, fill: Finite = 0.0) -> Augment:
     """Shift by up to `pixels` whole pixels in each direction."""
     return random_crop(pixels, fill=fill)
 
 
+@checked
 def affine(
-    degrees: float = 10.0, scaling: float = 0.1, shift: float = 0.05, fill: float = 0.0
+    degrees: NonNegative = 10.0, scaling: Rate = 0.1, shift: NonNegative = 0.05, fill: Finite = 0.0
 ) -> Augment:
     """Rotate by up to ±degrees, scale by 1 ± scaling, shift by up to a fraction of each side."""
-    if not (degrees >= 0 and 0 <= scaling < 1 and shift >= 0):
-        raise InputError(
-            "degrees and shift must be at least 0 and scaling in [0, 1), got "
-            f"{degrees}, {shift} and {scaling}"
-        )
 
     def transform(x: Tensor) -> Tensor:
         batch, _, height, width = size(x)
@@ -82,12 +82,14 @@ def affine(
     return transform
 
 
-def gaussian_noise(sigma: float = 0.1) -> Augment:
+@checked
+def gaussian_noise(sigma: NonNegative = 0.1) -> Augment:
     """x + σ ε with ε ~ N(0, 1) in every pixel."""
     return lambda x: x + sigma * torch.randn_like(x)
 
 
-def cutout(side: int, fill: float = 0.0) -> Augment:
+@checked
+def cutout(side: Count, fill: Finite = 0.0) -> Augment:
     """Fill a square of side² pixels about a random pixel; it may extend beyond the edge."""
 
     def cut(x: Tensor) -> Tensor:
@@ -99,6 +101,7 @@ def cutout(side: int, fill: float = 0.0) -> Augment:
     return cut
 
 
+@checked
 def random_interval(batch: int, length: int, side: int, device: torch.device) -> Tensor:
     """Which of `length` positions lie in an interval of `side` about a random one, per image."""
     first = torch.randint(length, (batch, 1), device=device) - side // 2
@@ -106,6 +109,7 @@ def random_interval(batch: int, length: int, side: int, device: torch.device) ->
     return (positions >= first) & (positions < first + side)
 
 
+@checked
 def inverse_affine(angle: Tensor, scale: Tensor, aspect: float) -> Float[Tensor, "batch 2 3"]:
     """The source of each pixel when the image is rotated counterclockwise by α and scaled by s.
 
@@ -118,6 +122,7 @@ def inverse_affine(angle: Tensor, scale: Tensor, aspect: float) -> Float[Tensor,
     return torch.stack(rows, 1).view(-1, 2, 3)
 
 
+@checked
 def coordinates(x: Images) -> Float[Tensor, "3 pixels"]:
     """(right, down, 1) of every pixel's center, from -1 to 1 along both sides."""
     height, width = x.shape[2:]

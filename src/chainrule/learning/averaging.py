@@ -12,11 +12,12 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor, nn
 
-from chainrule.errors import InputError
+from chainrule.arguments import Rate, checked
 
 UPDATES = "updates"
 
 
+@checked
 class MovingAverage:
     """θ̄ of all floating-point parameters and buffers of a model; integer buffers are copied.
 
@@ -24,9 +25,7 @@ class MovingAverage:
         decay: β.
     """
 
-    def __init__(self, decay: float = 0.999):
-        if not 0 <= decay < 1:
-            raise InputError(f"decay must be in [0, 1), got {decay}")
+    def __init__(self, decay: Rate = 0.999):
         self.decay = decay
         self.updates = 0
         self.weights: dict[str, Tensor] = {}

@@ -14,11 +14,17 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from chainrule.arguments import Count, Natural, Positive, checked
+
 THRESHOLD = 1e-4  # t: more frequent words count less
 
 
+@checked
 def rarity(
-    tokens: Int[Tensor, "n steps"], vocab_size: int, num_special: int, threshold: float = THRESHOLD
+    tokens: Int[Tensor, "n steps"],
+    vocab_size: Count,
+    num_special: Natural,
+    threshold: Positive = THRESHOLD,
 ) -> Float[Tensor, " vocab_size"]:
     """a_w; zero for the first `num_special` tokens, which are not words."""
     words = tokens[tokens >= num_special]
@@ -28,6 +34,7 @@ def rarity(
     return weights
 
 
+@checked
 def word_targets(
     tokens: Int[Tensor, "batch steps"], weights: Float[Tensor, " vocab_size"]
 ) -> Float[Tensor, "batch vocab_size"]:
@@ -36,6 +43,7 @@ def word_targets(
     return targets.scatter_(1, tokens, 1.0) * weights
 
 
+@checked
 def bag_of_words(
     logits: Float[Tensor, "batch vocab_size"],
     tokens: Int[Tensor, "batch steps"],

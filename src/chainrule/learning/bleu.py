@@ -10,9 +10,11 @@ Papineni et al. (2002), ACL; Post (2018), WMT. Notes: J 5.3.
 
 from collections.abc import Sequence
 
+from chainrule.arguments import checked
 from chainrule.errors import InputError
 
 
+@checked
 def bleu(translations: Sequence[str], references: Sequence[str]) -> float:
     """BLEU of the whole corpus, from 0 to 100."""
     if len(translations) != len(references) or not translations:
@@ -30,6 +32,7 @@ def bleu(translations: Sequence[str], references: Sequence[str]) -> float:
     return float(found.score)
 
 
+@checked
 def check_installed() -> None:
     """Fail before training rather than after it."""
     try:

@@ -14,6 +14,7 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from chainrule.arguments import Count, checked
 from chainrule.errors import InputError
 
 BINS = 15
@@ -27,14 +28,13 @@ class Reliability(NamedTuple):
     number: Float[Tensor, " bins"]
 
 
+@checked
 def reliability(
-    p: Float[Tensor, "batch classes"], y: Int[Tensor, " batch"], bins: int = BINS
+    p: Float[Tensor, "batch classes"], y: Int[Tensor, " batch"], bins: Count = BINS
 ) -> Reliability:
     """The examples in bins (j/B, (j+1)/B] of their largest probability."""
-    if bins < 1 or not len(y):
-        raise InputError(
-            f"bins and the number of examples must be at least 1, got {bins} and {len(y)}"
-        )
+    if not len(y):
+        raise InputError("expected at least one example, got none")
     confidence, predicted = p.double().max(1)
     place = (confidence * bins).ceil().long().sub(1).clamp(0, bins - 1)
 
@@ -46,8 +46,9 @@ def reliability(
     return Reliability(total(confidence) / number, total(right) / number, number)
 
 
+@checked
 def calibration_error(
-    p: Float[Tensor, "batch classes"], y: Int[Tensor, " batch"], bins: int = BINS
+    p: Float[Tensor, "batch classes"], y: Int[Tensor, " batch"], bins: Count = BINS
 ) -> float:
     """Σ_b n_b/N |acc_b - conf_b|."""
     confidence, accuracy, number = reliability(p, y, bins)
@@ -55,6 +56,7 @@ def calibration_error(
     return ((number * gaps).sum() / number.sum()).item()
 
 
+@checked
 def brier_score(p: Float[Tensor, "batch classes"], y: Int[Tensor, " batch"]) -> float:
     """1/N Σ_i ‖p_i - e_{y_i}‖²."""
     return (p.double() - F.one_hot(y, p.shape[1])).square().sum(1).mean().item()

@@ -11,40 +11,42 @@ Hinton, Vinyals and Dean (2015). Notes: J 8.9.
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from chainrule.errors import InputError
+from chainrule.arguments import Positive, Share, checked
 from chainrule.learning.losses import Loss, cross_entropy
 from chainrule.learning.soft_labels import soft_cross_entropy
 
 
+@checked
 def distillation(
     student: Float[Tensor, "batch classes"],
     teacher: Float[Tensor, "batch classes"],
-    temperature: float = 1.0,
+    temperature: Positive = 1.0,
 ) -> Float[Tensor, " batch"]:
     """-Σ_y p_y log q_y, both at temperature T; the teacher's logits are constants."""
     return soft_cross_entropy(student / temperature, softmax_at(teacher.detach(), temperature))
 
 
+@checked
 def distillation_gradient(
     student: Float[Tensor, "batch classes"],
     teacher: Float[Tensor, "batch classes"],
-    temperature: float = 1.0,
+    temperature: Positive = 1.0,
 ) -> Float[Tensor, "batch classes"]:
     """∂ℓ/∂G = (q - p) / T."""
     return (softmax_at(student, temperature) - softmax_at(teacher, temperature)) / temperature
 
 
-def softmax_at(logits: Float[Tensor, "batch classes"], T: float) -> Float[Tensor, "batch classes"]:
+@checked
+def softmax_at(
+    logits: Float[Tensor, "batch classes"], T: Positive
+) -> Float[Tensor, "batch classes"]:
     """softmax(F/T), which is flatter the larger T is."""
     return (logits / T).softmax(1)
 
 
-def distillation_loss(temperature: float = 4.0, alpha: float = 0.9) -> Loss:
+@checked
+def distillation_loss(temperature: Positive = 4.0, alpha: Share = 0.9) -> Loss:
     """The loss (1 - α) (-log softmax(G)_y) + α T² ℓ of (student's logits, y, teacher's logits)."""
-    if not (temperature > 0 and 0 <= alpha <= 1):
-        raise InputError(
-            f"temperature must be above 0 and alpha in [0, 1], got {temperature} and {alpha}"
-        )
 
     def loss(
         output: Float[Tensor, "batch classes"],

@@ -19,11 +19,13 @@ from jaxtyping import Float
 from sklearn.utils.extmath import randomized_svd
 from torch import Tensor
 
+from chainrule.arguments import Count, Natural, checked
 from chainrule.errors import InputError
 
 
+@checked
 def latent_semantics(
-    documents: Sequence[Sequence[int]], vocab_size: int, embedding_dim: int, seed: int = 0
+    documents: Sequence[Sequence[int]], vocab_size: Count, embedding_dim: Count, seed: Natural = 0
 ) -> Float[Tensor, "vocab_size embedding_dim"]:
     """A unit vector for each word; zero for words that occur in no document, or in all."""
     M = positive_pmi(documents, vocab_size)
@@ -39,6 +41,7 @@ def latent_semantics(
     return torch.from_numpy(e).float()
 
 
+@checked
 def positive_pmi(documents: Sequence[Sequence[int]], vocab_size: int) -> sp.csr_matrix:
     """M: the log of how much more often than by chance a word occurs in a document."""
     contained = [np.unique(np.asarray(document, np.int64)) for document in documents]

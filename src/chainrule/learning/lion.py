@@ -14,9 +14,10 @@ import torch
 from torch import Tensor
 from torch.optim import Optimizer
 
-from chainrule.errors import InputError
+from chainrule.arguments import NonNegative, Rate, checked
 
 
+@checked
 class Lion(Optimizer):
     """Lion with one momentum per parameter, updated in a few calls for all tensors of a group.
 
@@ -32,15 +33,10 @@ class Lion(Optimizer):
     def __init__(
         self,
         params: Iterable[Any],
-        lr: float = 1e-4,
-        betas: tuple[float, float] = (0.9, 0.99),
-        weight_decay: float = 0.0,
+        lr: NonNegative = 1e-4,
+        betas: tuple[Rate, Rate] = (0.9, 0.99),
+        weight_decay: NonNegative = 0.0,
     ):
-        if lr < 0 or weight_decay < 0 or not all(0 <= beta < 1 for beta in betas):
-            raise InputError(
-                f"lr and weight_decay must be at least 0 and betas in [0, 1), got {lr}, "
-                f"{weight_decay} and {betas}"
-            )
         super().__init__(params, {"lr": lr, "betas": betas, "weight_decay": weight_decay})
 
     @torch.no_grad()

@@ -17,6 +17,8 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from chainrule.arguments import checked
+
 Loss = Callable[..., Tensor]
 
 
@@ -27,6 +29,7 @@ def shaped_like(
     return output if output.shape == y.shape else output.reshape(y.shape)
 
 
+@checked
 def squared(
     output: Float[Tensor, "batch *outputs"], y: Float[Tensor, "batch *targets"]
 ) -> Float[Tensor, " batch"]:
@@ -34,6 +37,7 @@ def squared(
     return 0.5 * (shaped_like(output, y) - y).square().reshape(len(y), -1).sum(1)
 
 
+@checked
 def absolute(
     output: Float[Tensor, "batch *outputs"], y: Float[Tensor, "batch *targets"]
 ) -> Float[Tensor, " batch"]:
@@ -41,11 +45,13 @@ def absolute(
     return (shaped_like(output, y) - y).abs().reshape(len(y), -1).sum(1)
 
 
+@checked
 def logistic(output: Float[Tensor, " batch"], y: Int[Tensor, " batch"]) -> Float[Tensor, " batch"]:
     """-log σ((2y - 1) f): the notes' form, without overflow for any logit."""
     return -F.logsigmoid((2 * y - 1) * output)
 
 
+@checked
 def cross_entropy(
     output: Float[Tensor, "batch *classes"], y: Int[Tensor, " batch"]
 ) -> Float[Tensor, " batch"]:
@@ -55,6 +61,7 @@ def cross_entropy(
     return F.cross_entropy(output, y, reduction="none")
 
 
+@checked
 def cross_entropy_of_many(
     output: Float[Tensor, "members batch classes"], y: Int[Tensor, "members batch"]
 ) -> Float[Tensor, "members batch"]:
@@ -62,11 +69,13 @@ def cross_entropy_of_many(
     return F.cross_entropy(output.mT, y, reduction="none")
 
 
+@checked
 def uniform_cross_entropy(output: Float[Tensor, "batch classes"]) -> Float[Tensor, " batch"]:
     """-1/K Σ_k log softmax(f)_k: the cross-entropy of a label that could be any class."""
     return output.logsumexp(-1) - output.mean(-1)
 
 
+@checked
 def pixel_cross_entropy(
     output: Float[Tensor, "batch classes *places"], y: Int[Tensor, "batch *places"]
 ) -> Float[Tensor, " batch"]:
@@ -74,6 +83,7 @@ def pixel_cross_entropy(
     return F.cross_entropy(output, y, reduction="none").flatten(1).mean(1)
 
 
+@checked
 def token_cross_entropy(
     output: Float[Tensor, "batch steps vocab"], y: Int[Tensor, "batch steps"]
 ) -> Float[Tensor, ""]:
@@ -81,6 +91,7 @@ def token_cross_entropy(
     return F.cross_entropy(output.float().flatten(0, 1), y.flatten())
 
 
+@checked
 def hinge(output: Float[Tensor, " batch"], y: Int[Tensor, " batch"]) -> Float[Tensor, " batch"]:
     """max(0, 1 - (2y - 1) f)."""
     return (1 + (1 - 2 * y) * output).clamp_min(0)

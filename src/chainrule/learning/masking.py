@@ -22,9 +22,11 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from chainrule.arguments import Count, Natural, TwoOrMore, checked
 from chainrule.errors import InputError
 
 
+@checked
 @dataclass(frozen=True)
 class MaskingScheme:
     """How words are masked.
@@ -72,6 +74,7 @@ class MaskedTokens(NamedTuple):
     valid: Bool[Tensor, "batch chosen"]
 
 
+@checked
 def mask_tokens(
     tokens: Int[Tensor, "batch steps"],
     scheme: MaskingScheme,
@@ -100,6 +103,7 @@ def uniform(like: Tensor, generator: torch.Generator | None) -> Tensor:
     return torch.rand(like.shape, generator=generator, device=like.device, dtype=torch.float64)
 
 
+@checked
 def masked_lm_loss(
     logits: Float[Tensor, "batch chosen vocab_size"],
     targets: Int[Tensor, "batch chosen"],
@@ -118,8 +122,9 @@ class Pair(NamedTuple):
     label: int
 
 
+@checked
 def sentence_pairs(
-    documents: Sequence[Sequence[Sequence[int]]], max_length: int, seed: int
+    documents: Sequence[Sequence[Sequence[int]]], max_length: TwoOrMore, seed: Natural
 ) -> list[Pair]:
     """Pairs of at most `max_length` tokens in all, from documents of sentences of tokens.
 
@@ -165,8 +170,9 @@ def truncate_pair(first: list[int], second: list[int], max_length: int, label: i
     return Pair(first[:for_first], second[: max_length - for_first], label)
 
 
+@checked
 def pack_pairs(
-    pairs: Sequence[Pair], max_length: int, cls: int, sep: int, padding: int = 0
+    pairs: Sequence[Pair], max_length: Count, cls: Natural, sep: Natural, padding: Natural = 0
 ) -> tuple[Int[Tensor, "n steps"], Int[Tensor, "n steps"], Int[Tensor, " n"]]:
     """Rows [CLS] a … [SEP] b … [SEP] of max_length + 3 tokens, segments 0 and 1, and labels."""
     tokens = np.full((len(pairs), max_length + 3), padding, np.int64)

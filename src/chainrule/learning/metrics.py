@@ -19,9 +19,11 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from chainrule.arguments import checked
 from chainrule.learning.losses import shaped_like
 
 
+@checked
 @dataclass(frozen=True)
 class Metric:
     """A number that sums up a split, its better direction, and how it is printed.
@@ -52,16 +54,19 @@ class Metric:
         return -value if self.higher_is_better else value
 
 
+@checked
 def predicted_class(output: Float[Tensor, "batch *classes"]) -> Int[Tensor, " batch"]:
     """argmax of the logits; for a single logit, whether it is positive."""
     return output.argmax(-1) if output.ndim > 1 else (output > 0).long()
 
 
+@checked
 def error(output: Float[Tensor, "batch *classes"], y: Int[Tensor, " batch"]) -> float:
     """Share of misclassified examples."""
     return misclassified(output, y).double().mean().item()
 
 
+@checked
 def misclassified(
     output: Float[Tensor, "batch *classes"], y: Int[Tensor, " batch"]
 ) -> Bool[Tensor, " batch"]:
@@ -69,11 +74,13 @@ def misclassified(
     return predicted_class(output) != y
 
 
+@checked
 def accuracy(output: Float[Tensor, "batch *classes"], y: Int[Tensor, " batch"]) -> float:
     """Share of correctly classified examples."""
     return 1 - error(output, y)
 
 
+@checked
 def auc(output: Float[Tensor, "batch *classes"], y: Int[Tensor, " batch"]) -> float:
     """Area under the ROC curve of a two-class model; NaN where only one class is present."""
     if len(y.unique()) < 2:
@@ -84,6 +91,7 @@ def auc(output: Float[Tensor, "batch *classes"], y: Int[Tensor, " batch"]) -> fl
     return float(roc_auc_score(y.numpy(force=True), score.numpy(force=True)))
 
 
+@checked
 def mean_iou(
     output: Float[Tensor, "batch classes *places"], y: Int[Tensor, "batch *places"]
 ) -> float:
@@ -95,6 +103,7 @@ def mean_iou(
     return (intersection[union > 0] / union[union > 0]).mean().item()
 
 
+@checked
 def pixel_accuracy(
     output: Float[Tensor, "batch classes *places"], y: Int[Tensor, "batch *places"]
 ) -> float:
@@ -102,17 +111,20 @@ def pixel_accuracy(
     return (output.argmax(1) == y).double().mean().item()
 
 
+@checked
 def r2(output: Float[Tensor, "batch *outputs"], y: Float[Tensor, "batch *targets"]) -> float:
     """Share of the variance that is explained."""
     f, y = shaped_like(output, y).double(), y.double()
     return (1 - (y - f).square().sum() / (y - y.mean(0)).square().sum()).item()
 
 
+@checked
 def rmse(output: Float[Tensor, "batch *outputs"], y: Float[Tensor, "batch *targets"]) -> float:
     """Root of the mean squared error."""
     return (shaped_like(output, y).double() - y.double()).square().mean().sqrt().item()
 
 
+@checked
 def mae(output: Float[Tensor, "batch *outputs"], y: Float[Tensor, "batch *targets"]) -> float:
     """Mean absolute error."""
     return (shaped_like(output, y).double() - y.double()).abs().mean().item()

@@ -25,6 +25,7 @@ import torch
 from torch import nn
 from torch.optim import Optimizer
 
+from chainrule.arguments import NonNegative, checked
 from chainrule.errors import InputError
 from chainrule.learning.fused_adam import FusedAdam, FusedAdamW
 from chainrule.learning.lion import Lion
@@ -62,11 +63,12 @@ CPU_OPTIMIZERS: Mapping[str, Maker] = {
 }
 
 
+@checked
 def optimizer(
     name: str | Maker,
     parameters: nn.Module | Iterable[nn.Parameter],
-    learning_rate: float,
-    weight_decay: float = 0.0,
+    learning_rate: NonNegative,
+    weight_decay: NonNegative = 0.0,
     **options: Any,
 ) -> Optimizer:
     """An optimizer over the trainable parameters.
@@ -110,6 +112,7 @@ def check_optimizer(name: object) -> None:
         )
 
 
+@checked
 def parameter_groups(
     parameters: nn.Module | Iterable[nn.Parameter], weight_decay: float
 ) -> list[dict[str, Any]]:

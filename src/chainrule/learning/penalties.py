@@ -12,7 +12,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from chainrule.arguments import NonNegative, checked
 
+
+@checked
 def penalized_parameters(model: nn.Module) -> list[nn.Parameter]:
     """The trainable weights of a model, which decay and lasso act on, in the model's order.
 
@@ -31,23 +34,27 @@ def penalized_parameters(model: nn.Module) -> list[nn.Parameter]:
     return list(found)
 
 
+@checked
 def l2(model: nn.Module) -> Float[Tensor, ""]:
     """½ Σ ‖W_l‖²_F."""
     return 0.5 * sum((W.square().sum() for W in penalized_parameters(model)), torch.zeros(()))
 
 
+@checked
 def l1(model: nn.Module) -> Float[Tensor, ""]:
     """Σ ‖W_l‖₁."""
     return sum((W.abs().sum() for W in penalized_parameters(model)), torch.zeros(()))
 
 
-def soft_threshold(w: Float[Tensor, "*shape"], threshold: float) -> Float[Tensor, "*shape"]:
+@checked
+def soft_threshold(w: Float[Tensor, "*shape"], threshold: NonNegative) -> Float[Tensor, "*shape"]:
     """argmin_u ½ ‖u - w‖² + τ ‖u‖₁ = sgn(w) max(|w| - τ, 0)."""
     return w.sign() * (w.abs() - threshold).clamp_min(0)
 
 
+@checked
 @torch.no_grad()
-def shrink(model: nn.Module, threshold: float) -> None:
+def shrink(model: nn.Module, threshold: NonNegative) -> None:
     """W ← sgn(W) max(|W| - τ, 0), in place: the proximal step of l1 for τ = η λ."""
     for W in penalized_parameters(model):
         W.copy_(soft_threshold(W, threshold))

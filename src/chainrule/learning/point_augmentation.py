@@ -13,13 +13,14 @@ import math
 import torch
 from torch import Tensor
 
+from chainrule.arguments import Count, NonNegative, Rate, Share, TwoOrMore, checked
 from chainrule.errors import InputError
 from chainrule.learning.augmentation import Augment
 
 
-def jitter(sigma: float, largest: float, dimensions: int = 3) -> Augment:
+@checked
+def jitter(sigma: NonNegative, largest: NonNegative, dimensions: Count = 3) -> Augment:
     """x_p + ε with ε ~ N(0, σ²), clipped to ±`largest`; normals keep their values."""
-    at_least_zero(sigma=sigma, largest=largest)
 
     def transform(x: Tensor) -> Tensor:
         position = clouds(x)[..., :dimensions]
@@ -29,9 +30,9 @@ def jitter(sigma: float, largest: float, dimensions: int = 3) -> Augment:
     return transform
 
 
-def random_rotation(degrees: float = 180.0, dimensions: int = 3) -> Augment:
+@checked
+def random_rotation(degrees: NonNegative = 180.0, dimensions: TwoOrMore = 3) -> Augment:
     """Rotate by up to ±degrees about the vertical axis; in the plane, about the origin."""
-    at_least_zero(degrees=degrees)
 
     def turn(x: Tensor) -> Tensor:
         batch = len(clouds(x))
@@ -45,7 +46,8 @@ def random_rotation(degrees: float = 180.0, dimensions: int = 3) -> Augment:
     return turn
 
 
-def random_flip(dimensions: int = 3) -> Augment:
+@checked
+def random_flip(dimensions: TwoOrMore = 3) -> Augment:
     """Mirror front and back, and left and right, each in half of the clouds."""
 
     def flip(x: Tensor) -> Tensor:
@@ -58,10 +60,9 @@ def random_flip(dimensions: int = 3) -> Augment:
     return flip
 
 
-def random_scale(share: float, dimensions: int = 3) -> Augment:
+@checked
+def random_scale(share: Rate, dimensions: Count = 3) -> Augment:
     """Scale each axis by a factor of 1 ± share; not for clouds with normals."""
-    if not 0 <= share < 1:
-        raise InputError(f"share must be in [0, 1), got {share}")
 
     def scale(x: Tensor) -> Tensor:
         if clouds(x).shape[2] != dimensions:
@@ -74,10 +75,9 @@ def random_scale(share: float, dimensions: int = 3) -> Augment:
     return scale
 
 
-def drop_points(largest: float) -> Augment:
+@checked
+def drop_points(largest: Share) -> Augment:
     """Move up to a fraction `largest` of the points onto the first, which max pooling ignores."""
-    if not 0 <= largest <= 1:
-        raise InputError(f"largest must be in [0, 1], got {largest}")
 
     def drop(x: Tensor) -> Tensor:
         batch, points, _ = clouds(x).shape
@@ -88,10 +88,9 @@ def drop_points(largest: float) -> Augment:
     return drop
 
 
-def sample_points(number: int) -> Augment:
+@checked
+def sample_points(number: Count) -> Augment:
     """Draw `number` of the points, or take all if there are no more."""
-    if number < 1:
-        raise InputError(f"number must be at least 1, got {number}")
 
     def choose(x: Tensor) -> Tensor:
         batch, points, features = clouds(x).shape
@@ -109,9 +108,3 @@ def clouds(x: Tensor) -> Tensor:
             f"augmentation expects clouds (batch, points, features), got {tuple(x.shape)}"
         )
     return x
-
-
-def at_least_zero(**values: float) -> None:
-    for name, value in values.items():
-        if not value >= 0:
-            raise InputError(f"{name} must be at least 0, got {value}")

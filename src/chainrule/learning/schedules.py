@@ -17,37 +17,44 @@ Notes: L "Gradient descent".
 import math
 from collections.abc import Callable, Mapping, Sequence
 
+from chainrule.arguments import checked
 from chainrule.errors import InputError
 from chainrule.registry import unknown
 
 Schedule = Callable[[float], float]
 
 
+@checked
 def constant(progress: float) -> float:
     """1."""
     return 1.0
 
 
+@checked
 def step(progress: float, drops: Sequence[float] = (0.5, 0.75), factor: float = 0.1) -> float:
     """γᵏ after k drops."""
     return factor ** sum(progress >= drop for drop in drops)
 
 
+@checked
 def exponential(progress: float, end: float = 0.01) -> float:
     """γ^(t/T)."""
     return end**progress
 
 
+@checked
 def cosine(progress: float) -> float:
     """½ (1 + cos π t/T)."""
     return 0.5 * (1 + math.cos(math.pi * progress))
 
 
+@checked
 def warm_up(progress: float, rise: float = 0.05, start: float = 0.01) -> float:
     """Linearly from `start` up to 1 at `rise`, then 1."""
     return min(1.0, start + (1 - start) * progress / rise)
 
 
+@checked
 def warm_up_cosine(progress: float, rise: float = 0.05, start: float = 0.01) -> float:
     """Warm-up, then ½ (1 + cos π s) with s the fraction of the remaining steps."""
     if progress < rise:
@@ -55,11 +62,13 @@ def warm_up_cosine(progress: float, rise: float = 0.05, start: float = 0.01) -> 
     return cosine((progress - rise) / (1 - rise))
 
 
+@checked
 def inverse_sqrt(progress: float, rise: float = 0.04, start: float = 0.01) -> float:
     """Warm-up, then √(rise · T/t)."""
     return warm_up(progress, rise, start) if progress < rise else math.sqrt(rise / progress)
 
 
+@checked
 def one_cycle(
     progress: float, rise: float = 0.3, start: float = 1 / 25, end: float = 1e-4
 ) -> float:
@@ -81,6 +90,7 @@ SCHEDULES: Mapping[str, Schedule] = {
 }
 
 
+@checked
 def schedule(name: str) -> Schedule:
     """The schedule called `name`."""
     if name not in SCHEDULES:

@@ -11,10 +11,12 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from chainrule.arguments import Count, Share, checked
 from chainrule.errors import InputError
 from chainrule.learning.losses import Loss
 
 
+@checked
 def confusion_smoothing(confusion: Float[Tensor, "classes classes"]) -> Loss:
     """The loss -Σ_k Π_yk log softmax(f)_k, one value per example."""
     Pi = check_confusion(confusion)
@@ -31,9 +33,9 @@ def confusion_smoothing(confusion: Float[Tensor, "classes classes"]) -> Loss:
     return loss
 
 
-def label_smoothing(smoothing: float) -> Loss:
+@checked
+def label_smoothing(smoothing: Share) -> Loss:
     """The loss (1 - ε) (-log softmax(f)_y) + ε/K Σ_k -log softmax(f)_k, one value per example."""
-    check_smoothing(smoothing)
 
     def loss(
         output: Float[Tensor, "batch classes"], y: Int[Tensor, " batch"]
@@ -43,12 +45,13 @@ def label_smoothing(smoothing: float) -> Loss:
     return loss
 
 
-def uniform_confusion(classes: int, smoothing: float) -> Float[Tensor, "classes classes"]:
+@checked
+def uniform_confusion(classes: Count, smoothing: Share) -> Float[Tensor, "classes classes"]:
     """Π = (1 - ε) I + ε/K 11ᵀ."""
-    check_smoothing(smoothing)
     return (1 - smoothing) * torch.eye(classes) + smoothing / classes
 
 
+@checked
 def soft_cross_entropy(
     output: Float[Tensor, "batch classes"], p: Float[Tensor, "batch classes"]
 ) -> Float[Tensor, " batch"]:
@@ -70,8 +73,3 @@ def check_confusion(confusion: Tensor) -> Tensor:
             f"{sums.min():.4g} to {sums.max():.4g} and a smallest entry of {Pi.min():.4g}"
         )
     return Pi
-
-
-def check_smoothing(smoothing: float) -> None:
-    if not 0 <= smoothing <= 1:
-        raise InputError(f"smoothing must be between 0 and 1, got {smoothing}")

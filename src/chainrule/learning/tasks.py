@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from chainrule.arguments import checked
 from chainrule.errors import InputError
 from chainrule.learning import losses
 from chainrule.learning.losses import Loss
@@ -92,6 +93,7 @@ def decode_segments(output: Tensor, classes: Sequence[str]) -> list[Answer]:
     return answers
 
 
+@checked
 @dataclass(frozen=True)
 class Task:
     """A loss, the metrics beside it, the form of a target, and what an output means.
@@ -163,6 +165,7 @@ def one_hot(y: Tensor) -> bool:
     return rows and bool(((y == 0) | (y == 1)).all() & (y.sum(1) == 1).all())
 
 
+@checked
 def task_for(y: Tensor, classes: int | None = None) -> Task:
     """The usual task for such targets.
 

@@ -19,6 +19,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor
 
+from chainrule.arguments import checked
 from chainrule.errors import InputError
 
 Activation = Callable[[Tensor], Tensor]
@@ -53,6 +54,7 @@ ACTIVATIONS: dict[str, Activation] = {
 }
 
 
+@checked
 def activation(name: str) -> Activation:
     """The function of that name; dashes count as underscores."""
     try:

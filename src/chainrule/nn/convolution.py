@@ -27,6 +27,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor
 
+from chainrule.arguments import checked
 from chainrule.errors import InputError
 
 MODES = ("full", "valid", "same", "circular")
@@ -35,6 +36,7 @@ Kernel = Float[Tensor, "*m"]
 Result = Float[Tensor, "*outputs"]
 
 
+@checked
 def convolution(f: Signal, h: Kernel, mode: str = "full") -> Result:
     """(f ∗ h)[u] = Σ_t h[t] f[u - t]."""
     check(f.shape, h.shape, mode)
@@ -44,6 +46,7 @@ def convolution(f: Signal, h: Kernel, mode: str = "full") -> Result:
     return full[window(f.shape, h.shape, mode)]
 
 
+@checked
 def correlation(f: Signal, h: Kernel, mode: str = "full") -> Result:
     """(h ⋆ f)[u] = Σ_t h[t] f[u + t]: convolution with the flipped kernel.
 
@@ -53,6 +56,7 @@ def correlation(f: Signal, h: Kernel, mode: str = "full") -> Result:
     return flipped.roll([1 - m for m in h.shape], axes(h)) if mode == "circular" else flipped
 
 
+@checked
 def convolution_gradients(
     f: Signal, h: Kernel, gradient: Result, mode: str = "full"
 ) -> tuple[Signal, Kernel]:
@@ -70,6 +74,7 @@ def convolution_gradients(
     return correlation(g, h, "valid"), correlation(g, f, "valid")
 
 
+@checked
 def correlation_gradients(
     f: Signal, h: Kernel, gradient: Result, mode: str = "full"
 ) -> tuple[Signal, Kernel]:
@@ -80,6 +85,7 @@ def correlation_gradients(
     return by_signal, by_flipped.flip(axes(h))
 
 
+@checked
 def by_fourier(f: Signal, h: Kernel, mode: str = "full") -> Result:
     """f ∗ h = ℱ⁻¹(ℱf · ℱh), on n points if circular, else zero-padded to n + m - 1."""
     check(f.shape, h.shape, mode)
@@ -88,6 +94,7 @@ def by_fourier(f: Signal, h: Kernel, mode: str = "full") -> Result:
     return result if mode == "circular" else result[window(f.shape, h.shape, mode)]
 
 
+@checked
 def toeplitz(h: Float[Tensor, " m"], n: int, mode: str = "full") -> Float[Tensor, "outputs n"]:
     """H with f ∗ h = H f: H[u, s] = h[u - s], zero outside of h."""
     check((n,), h.shape, mode)
@@ -99,12 +106,14 @@ def toeplitz(h: Float[Tensor, " m"], n: int, mode: str = "full") -> Float[Tensor
     return H[window((n,), h.shape, mode)]
 
 
+@checked
 def circulant(h: Float[Tensor, " n"]) -> Float[Tensor, "n n"]:
     """H[u, s] = h[(u - s) mod n]; its eigenvectors are e^{2πi ks/n}, its eigenvalues ℱh."""
     s = torch.arange(len(h))
     return h[(s[:, None] - s) % len(h)]
 
 
+@checked
 def doubly_blocked(
     h: Float[Tensor, "rows columns"], shape: tuple[int, int], mode: str = "full"
 ) -> Float[Tensor, "outputs n"]:

@@ -19,6 +19,7 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int16
 from torch import Tensor, nn
 
+from chainrule.arguments import checked
 from chainrule.errors import InputError
 
 LEVELS = 2**16
@@ -74,6 +75,7 @@ def kept_levels(rate: float) -> int:
     return max(1, round((1 - rate) * LEVELS))
 
 
+@checked
 def monte_carlo(
     model: nn.Module,
     x: Tensor,

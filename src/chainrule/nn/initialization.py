@@ -19,6 +19,7 @@ from typing import TypeVar
 from torch import Tensor, nn
 from torch.nn import init
 
+from chainrule.arguments import checked
 from chainrule.errors import InputError
 
 SIGMA = 0.01
@@ -39,6 +40,7 @@ INITIALIZATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 }
 
 
+@checked
 def initialize(layer: Layer, name: str) -> Layer:
     """Draw the weight of a linear or convolutional layer by the named scheme and zero its bias."""
     if name not in INITIALIZATIONS:

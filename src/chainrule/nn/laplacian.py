@@ -19,6 +19,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from chainrule.arguments import checked
 from chainrule.errors import InputError
 from chainrule.graphs import Graph
 from chainrule.nn.sparse import SparseMatrix, summed
@@ -33,6 +34,7 @@ class FourierBasis(NamedTuple):
     frequencies: Float[Tensor, " nodes"]
 
 
+@checked
 def weights(graph: Graph) -> Float[Tensor, " edges"]:
     """a_mn of each edge."""
     if graph.edge_weight is None:
@@ -40,11 +42,13 @@ def weights(graph: Graph) -> Float[Tensor, " edges"]:
     return graph.edge_weight.to(graph.x.dtype)
 
 
+@checked
 def adjacency(graph: Graph) -> SparseMatrix:
     """A; parallel edges stay separate entries, which add up."""
     return square(graph, graph.edge_index.flip(0), weights(graph))
 
 
+@checked
 def off_diagonal(
     graph: Graph,
 ) -> tuple[Int[Tensor, "2 entries"], Float[Tensor, " entries"]]:
@@ -53,17 +57,20 @@ def off_diagonal(
     return graph.edge_index[:, between].flip(0), weights(graph)[between]
 
 
+@checked
 def with_diagonal(graph: Graph, index: Int[Tensor, "2 entries"]) -> Int[Tensor, "2 all"]:
     """Positions of these entries, followed by those of the diagonal."""
     own = torch.arange(graph.num_nodes, device=index.device)
     return torch.cat([index, own.expand(2, -1)], 1)
 
 
+@checked
 def square(graph: Graph, index: Tensor, values: Tensor) -> SparseMatrix:
     """The matrix (nodes, nodes) with these entries."""
     return SparseMatrix(index, values, (graph.num_nodes, graph.num_nodes))
 
 
+@checked
 def normalized_adjacency(graph: Graph) -> SparseMatrix:
     """Ā = D̄^{-1/2} (A + I) D̄^{-1/2}."""
     between, a = off_diagonal(graph)
@@ -72,6 +79,7 @@ def normalized_adjacency(graph: Graph) -> SparseMatrix:
     return square(graph, index, a * (root[index[0]] * root[index[1]]))
 
 
+@checked
 def self_weights(graph: Graph) -> Float[Tensor, " nodes"]:
     """Weight of each node's self-loop, or 1 for a node without one."""
     source, target = graph.edge_index
@@ -80,6 +88,7 @@ def self_weights(graph: Graph) -> Float[Tensor, " nodes"]:
     return ones.index_put((target[loops],), weights(graph)[loops])
 
 
+@checked
 def laplacian(graph: Graph) -> SparseMatrix:
     """L = D - A."""
     index, a = off_diagonal(graph)
@@ -87,6 +96,7 @@ def laplacian(graph: Graph) -> SparseMatrix:
     return square(graph, with_diagonal(graph, index), torch.cat([-a, d]))
 
 
+@checked
 def normalized_laplacian(graph: Graph) -> SparseMatrix:
     """L_sym = I - D^{-1/2} A D^{-1/2}."""
     index, a = off_diagonal(graph)
@@ -95,6 +105,7 @@ def normalized_laplacian(graph: Graph) -> SparseMatrix:
     return square(graph, with_diagonal(graph, index), values)
 
 
+@checked
 def scaled_laplacian(graph: Graph, largest: float = 2.0) -> SparseMatrix:
     """L̃ = 2 L_sym / λ_max - I; 2 bounds λ_max for every graph."""
     L = normalized_laplacian(graph)
@@ -103,11 +114,13 @@ def scaled_laplacian(graph: Graph, largest: float = 2.0) -> SparseMatrix:
     return SparseMatrix(index, 2 / largest * L.values - on_diagonal, L.shape)
 
 
+@checked
 def inverse_sqrt(d: Float[Tensor, " nodes"]) -> Float[Tensor, " nodes"]:
     """d^{-1/2}, and 0 where d ≤ 0."""
     return torch.where(d > 0, d, 1).rsqrt() * (d > 0)
 
 
+@checked
 def fourier_basis(L: SparseMatrix) -> FourierBasis:
     """L = U Λ Uᵀ, in time O(nodes³)."""
     found = L.dense()
@@ -120,6 +133,7 @@ def fourier_basis(L: SparseMatrix) -> FourierBasis:
     return FourierBasis(U, frequencies)
 
 
+@checked
 def spectral_filter(
     basis: FourierBasis, gains: Float[Tensor, " nodes"], x: Float[Tensor, "nodes width"]
 ) -> Float[Tensor, "nodes width"]:

@@ -114,11 +114,13 @@ class WeightNormLinear(nn.Module):
         return F.linear(x, self.weight, self.bias)
 
 
+@checked
 def standardized(x: Tensor, mean: Tensor, variance: Tensor, eps: float) -> Tensor:
     """(x - E) / √(Var + ε)."""
     return (x - mean) / (variance + eps).sqrt()
 
 
+@checked
 def unit_statistics(
     x: Float[Tensor, "batch units *rest"],
 ) -> tuple[Float[Tensor, " units"], Float[Tensor, " units"]]:
@@ -131,11 +133,13 @@ def unit_statistics(
     return x.mean(axes), x.var(axes, correction=0)
 
 
+@checked
 def weight_norm(v: Float[Tensor, "m n"], gamma: Float[Tensor, " m"]) -> Float[Tensor, "m n"]:
     """w = γ v / ‖v‖, row by row."""
     return (gamma / v.norm(dim=1))[:, None] * v
 
 
+@checked
 def weight_norm_gradient(
     v: Float[Tensor, "m n"], gamma: Float[Tensor, " m"], gradient: Float[Tensor, "m n"]
 ) -> tuple[Float[Tensor, "m n"], Float[Tensor, " m"]]:

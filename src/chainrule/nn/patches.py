@@ -3,9 +3,11 @@
 from jaxtyping import Float
 from torch import Tensor
 
+from chainrule.arguments import checked
 from chainrule.errors import InputError
 
 
+@checked
 def patches(
     x: Float[Tensor, "batch channels height width"], patch_size: int
 ) -> Float[Tensor, "batch patches values"]:
@@ -19,6 +21,7 @@ def patches(
     return x.permute(0, 2, 4, 1, 3, 5).flatten(3).flatten(1, 2)
 
 
+@checked
 def patch_grid(image_size: tuple[int, int], patch_size: int) -> tuple[int, int]:
     """The numbers of rows and columns of patches."""
     height, width = image_size
@@ -30,6 +33,7 @@ def patch_grid(image_size: tuple[int, int], patch_size: int) -> tuple[int, int]:
     return height // patch_size, width // patch_size
 
 
+@checked
 def check_images(x: Tensor, channels: int, image_size: tuple[int, int]) -> None:
     """Raise unless the images have the size that the network was built for."""
     if x.ndim != 4 or tuple(x.shape[1:]) != (channels, *image_size):

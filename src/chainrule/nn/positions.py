@@ -48,6 +48,7 @@ class LearnedPositions(nn.Module):
         return self.weight[start : start + steps]
 
 
+@checked
 def frequencies(hidden_size: int) -> Float[Tensor, " pairs"]:
     """ω_i = 10000^(-2i/d) in double precision."""
     if hidden_size < 2 or hidden_size % 2:
@@ -56,6 +57,7 @@ def frequencies(hidden_size: int) -> Float[Tensor, " pairs"]:
     return torch.exp(-2 * i / hidden_size * math.log(BASE))
 
 
+@checked
 def sinusoidal(
     steps: int, hidden_size: int, start: int = 0, like: Tensor | None = None
 ) -> Float[Tensor, "steps hidden"]:
@@ -66,6 +68,7 @@ def sinusoidal(
     return p.float() if like is None else p.to(like)
 
 
+@checked
 def rotation(offset: int, hidden_size: int) -> Float[Tensor, "hidden hidden"]:
     """R_k with p_{t+k} = R_k p_t for every t: a plane rotation for each pair."""
     angle = offset * frequencies(hidden_size)

@@ -27,6 +27,8 @@ import torch
 from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode, sdpa_flop_count
 
+from chainrule.arguments import checked
+
 FLOP_FORMULAS: dict[Any, Callable[..., int]] = {
     torch.ops.aten.mv: lambda matrix, vector, **_: 2 * matrix[0] * matrix[1],
     torch.ops.aten.dot: lambda one, other, **_: 2 * one[0],
@@ -51,6 +53,7 @@ class LayerProfile:
     multiply_adds: int
 
 
+@checked
 def profile(model: nn.Module, batch: Tensor) -> list[LayerProfile]:
     """The layers that compute, in the order of their calls; their costs sum to the model's.
 

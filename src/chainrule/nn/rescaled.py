@@ -9,7 +9,7 @@ one.
 from jaxtyping import Float
 from torch import Tensor, nn, tensor
 
-from chainrule.arguments import checked
+from chainrule.arguments import Finite, checked
 
 
 @checked
@@ -25,7 +25,7 @@ class Rescaled(nn.Module):
     center: Float[Tensor, ""]
     spread: Float[Tensor, ""]
 
-    def __init__(self, inner: nn.Module, center: float, spread: float):
+    def __init__(self, inner: nn.Module, center: Finite, spread: Finite):
         super().__init__()
         self.inner = inner
         self.register_buffer("center", tensor(center))

@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from chainrule.arguments import checked
+from chainrule.arguments import Finite, checked
 
 
 @checked
@@ -28,7 +28,7 @@ class Standardized(nn.Module):
     mean: Float[Tensor, "channels 1 1"]
     spread: Float[Tensor, "channels 1 1"]
 
-    def __init__(self, inner: nn.Module, mean: Sequence[float], spread: Sequence[float]):
+    def __init__(self, inner: nn.Module, mean: Sequence[Finite], spread: Sequence[Finite]):
         super().__init__()
         self.inner = inner
         self.register_buffer("mean", torch.tensor(mean).reshape(-1, 1, 1))

@@ -21,6 +21,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor
 
+from chainrule.arguments import checked
 from chainrule.errors import InputError
 
 Images = Float[Tensor, "batch channels height width"]
@@ -29,6 +30,7 @@ Pooled = Float[Tensor, "batch channels rows columns"]
 Windows = Float[Tensor, "batch channels rows columns kernel_height kernel_width"]
 
 
+@checked
 def windows(x: Images, kernel: tuple[int, int], stride: int = 1) -> Windows:
     """x[c, i s + a, j s + b] at [c, i, j, a, b], as a view."""
     if stride < 1 or min(kernel) < 1 or kernel[0] > x.shape[2] or kernel[1] > x.shape[3]:
@@ -39,11 +41,13 @@ def windows(x: Images, kernel: tuple[int, int], stride: int = 1) -> Windows:
     return x.unfold(2, kernel[0], stride).unfold(3, kernel[1], stride)
 
 
+@checked
 def pad(x: Images, padding: int, value: float = 0.0) -> Padded:
     """The image with `padding` pixels of a value on each side."""
     return F.pad(x, (padding,) * 4, value=value)
 
 
+@checked
 def conv2d(
     x: Float[Tensor, "batch channels height width"],
     W: Float[Tensor, "filters channels kernel_height kernel_width"],
@@ -58,6 +62,7 @@ def conv2d(
     return (y if b is None else y + b).movedim(3, 1)
 
 
+@checked
 def conv2d_gradients(
     x: Float[Tensor, "batch channels height width"],
     W: Float[Tensor, "filters channels kernel_height kernel_width"],
@@ -86,6 +91,7 @@ def conv2d_gradients(
     return by_padded[:, :, *inner], by_filters, gradient.sum((0, 2, 3))
 
 
+@checked
 def windows_at(a: int, b: int, outputs: Tensor, stride: int) -> tuple[slice, ...]:
     """The pixels (i s + a, j s + b) for all outputs (i, j)."""
     rows, columns = outputs.shape[2:]
@@ -98,6 +104,7 @@ def windows_at(a: int, b: int, outputs: Tensor, stride: int) -> tuple[slice, ...
     )
 
 
+@checked
 def max_pool(x: Images, size: int, stride: int | None = None, padding: int = 0) -> Pooled:
     """max_{ab} x_{ij,cab}; the default stride is the size, and padding is -∞."""
     if 2 * padding > size:
@@ -109,16 +116,19 @@ def max_pool(x: Images, size: int, stride: int | None = None, padding: int = 0) 
     return views.amax((4, 5))
 
 
+@checked
 def average_pool(x: Images, size: int, stride: int | None = None, padding: int = 0) -> Pooled:
     """mean_{ab} x_{ij,cab}; the default stride is the size, and padding is 0."""
     return windows(pad(x, padding), (size, size), size if stride is None else stride).mean((4, 5))
 
 
+@checked
 def global_max_pool(x: Images) -> Float[Tensor, "batch channels"]:
     """max_{ij} x_{cij}: invariant under shifts that keep the maximum inside."""
     return x.amax((2, 3))
 
 
+@checked
 def global_average_pool(x: Images) -> Float[Tensor, "batch channels"]:
     """mean_{ij} x_{cij}: invariant under circular shifts."""
     return x.mean((2, 3))

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor, nn
@@ -27,6 +28,7 @@ from chainrule.pretrained import bert, gpt2, resnet, vit
 from chainrule.pretrained.state_dict_rules import State, drop
 
 COUNTER = "num_batches_tracked"
+FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 LISTED = 4  # names of each kind that an error lists
 
 
@@ -73,7 +75,7 @@ def load(model: nn.Module, weights: str | Path | Mapping[str, Tensor], head: boo
         )
     if not head and family.head is None:
         raise InputError(f"{type(model).__name__} has no task head; leave out head=False")
-    published = read(weights) if isinstance(weights, str | Path) else dict(weights)
+    published = read(weights) if isinstance(weights, str | Path) else state_dict(weights)
     own, given = model.state_dict(), family.convert(model, published, head)
     if not head:
         own, given = (drop(state, rf"{family.head}\..*") for state in (own, given))
@@ -87,21 +89,51 @@ def load(model: nn.Module, weights: str | Path | Mapping[str, Tensor], head: boo
 
 
 def mismatches(wanted: Mapping[str, Tensor], given: Mapping[str, Tensor]) -> list[str]:
-    """The missing names, the unexpected ones, and those with another shape."""
+    """The missing names, the unexpected ones, and those of another shape or without sense."""
+    pairs = {name: (given[name], wanted[name]) for name in wanted if name in given}
     missing = [name for name in wanted if name not in given and not name.endswith(COUNTER)]
     unexpected = [name for name in given if name not in wanted]
     shapes = [
-        f"{name} {tuple(given[name].shape)} instead of {tuple(wanted[name].shape)}"
-        for name in wanted
-        if name in given and given[name].shape != wanted[name].shape
+        f"{name} {tuple(new.shape)} instead of {tuple(own.shape)}"
+        for name, (new, own) in pairs.items()
+        if new.shape != own.shape
     ]
-    kinds = {"missing": missing, "unexpected": unexpected, "of another shape": shapes}
+    types = [name for name, (new, own) in pairs.items() if not same_kind(new.dtype, own.dtype)]
+    invalid = [
+        name for name, (new, _) in pairs.items() if name not in types and not new.isfinite().all()
+    ]
+    kinds = {
+        "missing": missing,
+        "unexpected": unexpected,
+        "of another shape": shapes,
+        "of another type": types,
+        "with values that are not finite": invalid,
+    }
     return [f"{len(names)} {kind} ({listed(names)})" for kind, names in kinds.items() if names]
+
+
+def same_kind(published: torch.dtype, own: torch.dtype) -> bool:
+    """Whether weights of one type may be loaded into weights of the other."""
+    return published in FLOATS if own in FLOATS else published == own
 
 
 def listed(names: Sequence[str]) -> str:
     """The first few names, and … for the rest."""
     return ", ".join(names[:LISTED]) + (", …" if len(names) > LISTED else "")
+
+
+def state_dict(weights: Any) -> dict[str, Tensor]:
+    """The weights, if they are names and tensors."""
+    if not isinstance(weights, Mapping):
+        raise InputError(
+            f"`weights` must be a safetensors file or a state dict, got {type(weights).__name__}"
+        )
+    for name, tensor in weights.items():
+        if not isinstance(name, str) or not isinstance(tensor, Tensor):
+            raise InputError(
+                f"`weights` must hold tensors by name, got {type(tensor).__name__} at {name!r}"
+            )
+    return dict(weights)
 
 
 def read(path: str | Path) -> dict[str, Tensor]:

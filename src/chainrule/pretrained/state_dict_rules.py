@@ -45,6 +45,8 @@ def stack(state: Mapping[str, Tensor], parts: Sequence[str], stacked: str) -> St
         names = [f"{prefix}{part}{dot}{kind}" for part in parts]
         if all(each in state for each in names):
             rows = [result.pop(each) for each in names]
+            if len({(row.dtype, row.shape[1:]) for row in rows}) > 1 or not rows[0].ndim:
+                raise InputError(f"expected {', '.join(names)} of one type and width")
             result[f"{prefix}{stacked}{dot}{kind}"] = torch.cat(rows)
     return result
 
@@ -56,9 +58,13 @@ def untie(state: Mapping[str, Tensor], copy: str, original: str) -> State:
     """
     result = dict(state)
     other = result.pop(copy, None)
-    if other is not None and not torch.equal(other, result.setdefault(original, other)):
+    if other is not None and not same(other, result.setdefault(original, other)):
         raise InputError(
             f"{copy} differs from {original}; this model shares the two, so it takes only weights "
             "that were trained with shared ones"
         )
     return result
+
+
+def same(a: Tensor, b: Tensor) -> bool:
+    return a.dtype == b.dtype and torch.equal(a, b)

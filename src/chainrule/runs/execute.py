@@ -18,7 +18,7 @@ from chainrule.models.feedforward.ensemble import Ensemble
 from chainrule.runs import folder as files
 from chainrule.runs.configuration import Configuration
 from chainrule.runs.folder import CHECKPOINTS, DATA, METRICS, MODEL, RESULT
-from chainrule.runs.identity import check_same, describe, fingerprint
+from chainrule.runs.identity import check_same, describe, fingerprints
 from chainrule.runs.lock import Lock, locked
 from chainrule.runs.predictions import Metrics, Predictions
 from chainrule.runs.recipe import DataSummary
@@ -88,7 +88,7 @@ def read_data(run: Run, lock: Lock) -> tuple[Any, DataSummary]:
     """The data of the run and their summary; refuses others than those it began with."""
     data = run.recipe.data(run.data_folder)
     summary = run.recipe.summarize(data)
-    description = describe(run.configuration, summary) | {"content": fingerprint(data)}
+    description = describe(summary) | fingerprints(run.configuration, data)
     check_same(run.folder, description)
     lock.check()
     files.write_json(run.folder / DATA, description)

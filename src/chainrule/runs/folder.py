@@ -12,6 +12,7 @@ result.json         every final metric
 
 import hashlib
 import json
+import math
 import platform
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -113,14 +114,14 @@ def versions() -> Json:
 
 
 def records(folder: Path) -> list[Record]:
-    """One record per epoch; the last line may be cut off where a run was killed."""
+    """One record per epoch, NaN for null; the last line may be cut off where a run was killed."""
     path = folder / METRICS
     found: list[Record] = []
     for number, line in enumerate(read(path).split(b"\n")[:-1] if path.is_file() else [], 1):
         place = f"{path}, line {number}"
         record = conform(parsed(line, place), schema.Record, place)
         conform(record, schema.Epoch, place)
-        found.append(record)
+        found.append({name: math.nan if v is None else v for name, v in record.items()})
     return found
 
 

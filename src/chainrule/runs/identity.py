@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
+from chainrule.data.splits import Split, Splits
 from chainrule.errors import InputError
+from chainrule.graphs import Graph
 from chainrule.runs.configuration import Configuration
 from chainrule.runs.folder import DATA, Json, checksum, read_json, to_plain
 from chainrule.runs.recipe import DataSummary
@@ -19,13 +21,17 @@ from chainrule.training import checkpoint
 FREE = ("checkpoint_seconds", "threads")  # settings that a run may change on its way
 
 
-def describe(configuration: Configuration, summary: DataSummary) -> Json:
-    """The summary of the data as JSON, and a checksum of the settings."""
+def describe(summary: DataSummary) -> Json:
+    """The summary of the data as JSON."""
     plain = {f.name: getattr(summary, f.name) for f in fields(summary)}
     del plain["remarks"]
+    return to_plain(plain | {"encoder": summary.encoder.to_json() if summary.encoder else None})
+
+
+def fingerprints(configuration: Configuration, data: Any) -> Json:
+    """Checksums of the settings and of the data."""
     settings = {k: v for k, v in configuration.values().items() if k not in FREE}
-    encoder = summary.encoder.to_json() if summary.encoder else None
-    return to_plain(plain | {"encoder": encoder, "settings": checksum(to_plain(settings))})
+    return {"settings": checksum(to_plain(settings)), "content": fingerprint(data)}
 
 
 def check_same(folder: Path, now: Json) -> None:
@@ -36,18 +42,34 @@ def check_same(folder: Path, now: Json) -> None:
     begun = read_json(path, Data)
     other = [name for name, value in begun.items() if name in now and now[name] != value]
     if other:
+        what = "settings" if other == ["settings"] else "data"
         raise InputError(
-            f"the data or settings have changed since the run in {folder} began "
-            f"({', '.join(other)} differ); bring the old ones back, or train anew"
+            f"the {what} have changed since the run in {folder} began ({', '.join(other)} differ); "
+            "bring the old ones back, or train anew"
         )
 
 
 def fingerprint(data: Any) -> str:
-    """SHA-256 of all tensors, arrays, texts and numbers in the data."""
+    """SHA-256 of what is learned from: all tensors, arrays, texts and numbers of the data.
+
+    Of splits these are the examples. What a recipe computes from them besides is left out: sums of
+    many numbers depend on the number of threads.
+    """
     found = hashlib.sha256()
-    for part in contents(data):
+    for part in contents(examples(data) if isinstance(data, Splits) else data):
         found.update(part)
     return found.hexdigest()
+
+
+def examples(data: Splits) -> dict[str, Any]:
+    """The splits, the graph, and what the examples are indices of."""
+    named = {f.name: getattr(data, f.name) for f in fields(data)}
+    return {
+        name: value
+        for name, value in named.items()
+        if isinstance(value, Split | Graph)
+        or (isinstance(value, Tensor) and not value.is_floating_point())
+    }
 
 
 def contents(value: Any) -> Iterator[bytes | memoryview]:
@@ -61,8 +83,7 @@ def contents(value: Any) -> Iterator[bytes | memoryview]:
     elif isinstance(value, str | bytes | int | float | None):
         yield ascii(value).encode()
     elif is_dataclass(value) and not isinstance(value, type):
-        named = {f.name: getattr(value, f.name) for f in fields(value) if f.name != "remarks"}
-        yield from contents(named)
+        yield from contents({f.name: getattr(value, f.name) for f in fields(value)})
     elif isinstance(value, Mapping):
         yield from contents(list(value.items()))
     elif isinstance(value, list | tuple):

@@ -7,6 +7,7 @@ over puts another file in its place, which the former writer notices before it w
 import json
 import os
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
@@ -17,6 +18,7 @@ from chainrule.errors import InputError
 from chainrule.training.files import leftovers, writing
 
 LOCK = ".lock"
+TRIES, PAUSE = 10, 0.02  # somebody who looks whether a run is busy holds its lock for an instant
 
 
 class Lock:
@@ -76,7 +78,7 @@ def opened(folder: Path) -> IO[str]:
     """The lock file, locked and signed."""
     while True:
         file = (folder / LOCK).open("a+", encoding="utf-8")
-        if not lock_file(file):
+        if not patiently(file):
             file.close()
             raise InputError(
                 f"{folder} is already being trained by {holder(folder)}; wait, or take it over "
@@ -96,6 +98,15 @@ def taken_over(folder: Path) -> IO[str]:
     sign(file)
     path.replace(folder / LOCK)
     return file
+
+
+def patiently(file: IO[str]) -> bool:
+    """Whether the file could be locked in a moment's time."""
+    for _ in range(TRIES):
+        if lock_file(file):
+            return True
+        time.sleep(PAUSE)
+    return False
 
 
 def busy(folder: Path) -> bool:

@@ -55,7 +55,7 @@ def summarize(folder: Path) -> RunSummary:
         "finished" if finished else progress_of(history, settings),
         metric,
         value,
-        result["seconds"] if finished else sum((r.get("seconds") or 0.0 for r in history), 0.0),
+        result["seconds"] if finished else sum((r.get("seconds", 0.0) for r in history), 0.0),
         begun(folder),
         settings,
         result["metrics"] if finished else {},

@@ -27,6 +27,7 @@ from chainrule.runs.predictions import Metrics, Predictions
 from chainrule.runs.recipe import BaseRecipe, DataSummary
 from chainrule.runs.schema import Config, Data, Result
 from chainrule.training import History, Progress, checkpoint, devices
+from chainrule.training.randomness import GENERATOR
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -199,7 +200,7 @@ class Run:
         if self.finished and getattr(recipe, "from_run", None) and "from_run" in own:
             recipe = replace(recipe, from_run=str(self.folder))  # type: ignore[type-var]
         data = recipe.data(folder or self.data_folder)
-        check_same(self.folder, describe(self.configuration, recipe.summarize(data)))
+        check_same(self.folder, describe(recipe.summarize(data)))
         return data
 
     def evaluate(self, data_folder: Path | None = None) -> Metrics:
@@ -240,7 +241,9 @@ class Run:
 
     def plot(self) -> "Figure":
         """Its learning curves."""
-        return self.recipe.curves(list(self.history))
+        if not (history := self.history):
+            raise InputError(f"the run in {self.folder} has no epochs to plot")
+        return self.recipe.curves(list(history))
 
 
 def recipe_entry(reference: str | Path) -> Entry:
@@ -265,7 +268,7 @@ def build(configuration: Configuration, summary: DataSummary) -> nn.Module:
         alone = [recipe.changed(seed=recipe.seed + k) for k in range(members)]
         parts = [build(Configuration(member), summary) for member in alone]
         return Ensemble(parts, bool(summary.classes))
-    with torch.random.fork_rng(devices=[]):
+    with GENERATOR, torch.random.fork_rng(devices=[]):
         torch.manual_seed(recipe.seed)
         return recipe.model(summary)
 

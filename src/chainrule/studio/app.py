@@ -8,6 +8,7 @@ from pathlib import Path
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Mount, Route, WebSocketRoute
@@ -48,7 +49,10 @@ def application(
     guard = Middleware(Guard, hosts=tuple(hosts), token=token, cookie=cookie)
     handlers = {InputError: bad_input, HTTPException: refused}
     app = Starlette(
-        routes=routes, middleware=[guard], exception_handlers=handlers, lifespan=lifespan
+        routes=routes,
+        middleware=[guard, Middleware(GZipMiddleware)],
+        exception_handlers=handlers,
+        lifespan=lifespan,
     )
     app.state.sessions = Sessions(root)
     return app

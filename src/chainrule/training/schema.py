@@ -6,8 +6,10 @@ A form is a `TypedDict` or a dataclass for an object, `list[int]`, `dict[str, fl
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
+from itertools import accumulate
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import (
@@ -26,6 +28,8 @@ from chainrule.errors import InputError
 
 Count = Annotated[int, range(2**53)]
 DEEPEST = 32  # levels of nested lists and objects
+STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*+"?', re.DOTALL)
+OTHERS = bytes(set(range(256)) - set(b"[]{}"))
 LISTED = 40  # characters of a value in a message
 WORDS = {str: "text", bool: "true or false", int: "a whole number", float: "a number"}
 WORDS |= {NoneType: "null", dict: "an object", list: "a list", tuple: "a list"}
@@ -33,18 +37,22 @@ WORDS |= {NoneType: "null", dict: "an object", list: "a list", tuple: "a list"}
 
 def parsed(text: bytes, path: Path | str, strict: bool = True) -> Any:
     """The JSON value of a file's text; strict refuses numbers that are not finite."""
+    if depth(text) > DEEPEST:  # the parser would stop as well, but at the end of its stack
+        raise InputError(f"{path} is nested too deeply to be one of ours")
     number = finite_number if strict else None
     try:
-        value = json.loads(text.decode(), parse_constant=number, parse_float=number)
-    except RecursionError:
-        raise InputError(f"{path} is nested too deeply to be one of ours") from None
+        return json.loads(text.decode(), parse_constant=number, parse_float=number)
     except ValueError as error:  # no UTF-8, no JSON, or a number of thousands of digits
         raise InputError(
             f"{path} is damaged, it holds no valid JSON ({str(error).splitlines()[0]}); "
             "restore it from a copy, or start again"
         ) from None
-    check_depth(value, path)
-    return value
+
+
+def depth(text: bytes) -> int:
+    """Levels of nested lists and objects."""
+    brackets = STRINGS.sub(b"", text).translate(None, OTHERS)
+    return max(accumulate(1 if bracket in b"[{" else -1 for bracket in brackets), default=0)
 
 
 def finite_number(text: str) -> float:
@@ -52,15 +60,6 @@ def finite_number(text: str) -> float:
     if not math.isfinite(value):
         raise ValueError(f"expected finite numbers, got {text[:LISTED]}")
     return value
-
-
-def check_depth(value: Any, path: Path | str, left: int = DEEPEST) -> None:
-    """Refuse values nested deeper than anything that we write."""
-    if not left:
-        raise InputError(f"{path} is nested too deeply to be one of ours")
-    for part in value.values() if isinstance(value, dict) else value:
-        if isinstance(part, dict | list):
-            check_depth(part, path, left - 1)
 
 
 def conform(value: Any, form: Any, path: Path | str, key: str = "") -> Any:
@@ -120,10 +119,9 @@ def container_fault(value: Any, origin: type, parts: tuple[Any, ...], key: str) 
 
 def is_a(value: Any, form: Any) -> bool:
     """Whether a plain value is of a type; a whole number is a number, but true is none."""
-    if form is float:
-        return isinstance(value, int | float) and not isinstance(value, bool)
-    if form is int:
-        return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**64
+    whole = isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**64
+    if form is int or form is float:
+        return whole or (form is float and isinstance(value, float))
     return isinstance(value, form) if form in WORDS else True
 
 

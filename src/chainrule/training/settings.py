@@ -1,5 +1,6 @@
 """Settings of a training run, whose fields are also the flags of the command line."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -104,10 +105,10 @@ def check_numbers(settings: Any, least: Mapping[str, int | float]) -> None:
     """Refuse fields below their least value, a rate of zero and a seed of more than 63 bits."""
     for field, smallest in least.items():
         value = getattr(settings, field)
-        if value < smallest:
+        if not (math.isfinite(value) and value >= smallest):
             raise InputError(f"`{field}` must be at least {smallest}, got {value}")
     rate = getattr(settings, "learning_rate", 1.0)
-    if rate <= 0:
+    if not (math.isfinite(rate) and rate > 0):
         raise InputError(f"`learning_rate` must be above 0, got {rate}")
     if getattr(settings, "seed", 0) >= 2**63:
         raise InputError(f"`seed` must be below 2⁶³, got {settings.seed}")

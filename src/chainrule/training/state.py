@@ -24,7 +24,7 @@ class Header(TypedDict):
     step: Count
     total_loss: float
     examples: Count
-    history: list[dict[str, float]]
+    history: list[dict[str, float | list[dict[str, float]]]]
     stopped: str
     origin: dict[str, Any]
     stopping: EarlyStopping

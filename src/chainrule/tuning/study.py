@@ -10,7 +10,8 @@ import os
 import socket
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 
@@ -68,10 +69,10 @@ def open_study(place: str, plan: dict[str, Any], maximize: bool, prunes: bool) -
             direction="maximize" if maximize else "minimize",
             pruner=optuna.pruners.MedianPruner() if prunes else optuna.pruners.NopPruner(),
         )
+        begun = study.user_attrs.get("plan")
+        living(study)  # reads every trial
     except Exception as error:  # whatever the database driver raises
-        reason = str(error).strip().splitlines()[0]
-        raise InputError(f"cannot open the study {place}: {reason}") from None
-    begun = study.user_attrs.get("plan")
+        raise InputError(f"cannot open the study {place}: {said_by(error)}") from None
     if begun is None:
         study.set_user_attr("plan", plan)
     elif differing := sorted(k for k in {*begun, *plan} if begun.get(k) != plan.get(k)):
@@ -80,6 +81,27 @@ def open_study(place: str, plan: dict[str, Any], maximize: bool, prunes: bool) -
             f"{', '.join(differing)}; use another `study`, or the command that created it"
         )
     return study
+
+
+@contextmanager
+def database_errors(place: str) -> Iterator[None]:
+    """Turn a database that cannot be read or written any more into one sentence."""
+    from optuna.exceptions import StorageInternalError
+    from sqlalchemy.exc import SQLAlchemyError
+
+    try:
+        yield
+    except (StorageInternalError, SQLAlchemyError) as error:
+        raise InputError(
+            f"the study {place} cannot be read or written: {said_by(error)}; its completed trials "
+            "are kept, and chainrule tune --resume continues it"
+        ) from None
+
+
+def said_by(error: Exception) -> str:
+    """The first line of what a database says, by its driver where there is one."""
+    cause = error.__cause__ or error
+    return (str(getattr(cause, "orig", cause)).strip() or type(cause).__name__).splitlines()[0]
 
 
 def enqueue(study: "Study", trials: int, first: Sequence[dict[str, Drawn]]) -> None:

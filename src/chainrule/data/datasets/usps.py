@@ -65,7 +65,8 @@ def read_array(path: Path) -> np.ndarray:
 def read_text(path: Path) -> np.ndarray:
     content = gunzip(path)
     with reading(path):
-        return np.loadtxt(content.decode("ascii").splitlines(), ndmin=2)
+        rows = [line.split() for line in content.decode("ascii").splitlines()]
+        return np.atleast_2d(np.array([row for row in rows if row], np.float64))
 
 
 def checked(path: Path, rows: np.ndarray, size: int) -> Split:

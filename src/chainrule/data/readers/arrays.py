@@ -8,20 +8,22 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from chainrule.arguments import checked
 from chainrule.data.files import opened
 from chainrule.data.readers.columns import LARGEST
 from chainrule.data.readers.encoders import VectorEncoder
 from chainrule.data.readers.npy import FAULTS
 from chainrule.data.readers.table import infer_classes, rare_class_remarks
 from chainrule.data.readers.table_encoder import TableEncoder
-from chainrule.data.splits import Splits, three_way_split
+from chainrule.data.splits import Seed, Splits, three_way_split
 from chainrule.errors import InputError
 
 
+@checked
 def arrays(
     x: Any,
     y: Any,
-    seed: int = 0,
+    seed: Seed = 0,
     test_fraction: float = 0.2,
     validation_fraction: float = 0.2,
     task: str | None = None,
@@ -36,7 +38,7 @@ def arrays(
     task: "classification" or "regression"; None decides by the targets: words and at most 20
         different whole numbers are classes.
     """
-    examples, targets = np.asarray(x), np.asarray(y)
+    examples, targets = _array("x", x), _array("y", y)
     if not examples.size:
         raise InputError(f"x is empty: its shape is {examples.shape}")
     if examples.ndim < 2 or targets.shape != examples.shape[:1]:
@@ -63,6 +65,7 @@ def arrays(
     )
 
 
+@checked
 def memory_mapped(path: str | Path) -> Tensor:
     """The array of a .npy file as a tensor that is read from disk when it is used.
 
@@ -79,6 +82,13 @@ def memory_mapped(path: str | Path) -> Tensor:
             return torch.from_numpy(np.lib.format.open_memmap(path, mode="c"))
     except (*FAULTS, ValueError, OSError) as error:
         raise InputError(f"{path}: expected a .npy file with one array of numbers") from error
+
+
+def _array(name: str, values: Any) -> np.ndarray:
+    try:
+        return np.asarray(values)
+    except ValueError as error:
+        raise InputError(f"{name} must be an array, got rows of unequal lengths") from error
 
 
 def _finite(name: str, values: np.ndarray) -> np.ndarray:

@@ -218,5 +218,7 @@ def are_dates(values: list[str]) -> bool:
 def is_row_index(values: list[str]) -> bool:
     """Whether a column counts the rows: consecutive whole numbers, up or down."""
     x = parse_numbers(values)[0]
+    if len(x) < 2 or not (np.abs(x) <= LARGEST).all():
+        return False
     steps = np.diff(x)
-    return len(x) > 1 and bool(x[0] % 1 == 0 and ((steps == 1).all() or (steps == -1).all()))
+    return bool(x[0] % 1 == 0 and ((steps == 1).all() or (steps == -1).all()))

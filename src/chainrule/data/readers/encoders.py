@@ -17,7 +17,7 @@ from chainrule.data.readers.columns import numeric_column, read_csv, require_col
 from chainrule.data.readers.graph_table import NodeEncoder
 from chainrule.data.readers.table_encoder import TableEncoder
 from chainrule.data.splits import Encoder
-from chainrule.data.state import FLAG, TEXT, TEXTS, fields, number, optional, whole
+from chainrule.data.state import FLAG, NAMES, TEXT, fields, number, one_of, optional, whole
 from chainrule.data.text.encoders import BagEncoder, PairEncoder, TokenEncoder
 from chainrule.data.text.vocabulary import Vocabulary
 from chainrule.data.text.wordpiece import WordPiece
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from PIL import Image
 
 MAX_PICTURE = 2**28  # bytes of a file
-MAX_SIDE = 8_192  # pixels; an image is centered on a square of its longer side
+MAX_SIDE = 6_144  # pixels; an image is centered on a square of its longer side
 BRIGHT = 0.5  # a brighter border is paper and not a dark background
 FAINT = 0.1  # an image without a larger contrast is blank
 INK = 0.3  # fraction of the strongest ink from which a pixel is ink; JPEG artifacts are weaker
@@ -91,7 +91,7 @@ class ImageEncoder:
                 state,
                 "the encoder of images",
                 size=whole(1, MAX_SIDE),
-                channels=whole(1, 3),
+                channels=one_of(1, 3),
                 invert_bright=FLAG,
                 margin=optional(number(0.0, 0.5)),
             )
@@ -125,7 +125,7 @@ class VectorEncoder:
 
     @classmethod
     def from_json(cls, state: Any) -> "VectorEncoder":
-        found = fields(state, "the encoder of numbers", columns=TEXTS)
+        found = fields(state, "the encoder of numbers", columns=NAMES)
         return cls(tuple(found["columns"]))
 
 
@@ -182,14 +182,13 @@ def _upright(image: "Image.Image", mode: str) -> np.ndarray:
     """The pixels as the camera was held, with transparent parts white."""
     from PIL import Image, ImageOps
 
-    upright = ImageOps.exif_transpose(image)
-    if upright.mode.startswith("I"):
-        upright = Image.fromarray((np.asarray(upright) // 257).astype(np.uint8))
-    if upright.has_transparency_data:
-        upright = upright.convert("RGBA")
-        white = Image.new("RGBA", upright.size, "white")
-        upright = Image.alpha_composite(white, upright)
-    return np.array(upright.convert(mode))
+    ImageOps.exif_transpose(image, in_place=True)
+    if image.mode.startswith("I"):
+        image = Image.fromarray((np.asarray(image) // 257).astype(np.uint8))
+    if image.has_transparency_data:
+        white = Image.new("RGBA", image.size, "white")
+        image = Image.alpha_composite(white, image.convert("RGBA"))
+    return np.array(image.convert(mode))
 
 
 def _cropped_ink(name: str, pixels: np.ndarray, paper: np.ndarray) -> np.ndarray:

@@ -16,6 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from chainrule.arguments import checked
 from chainrule.data.files import errors_naming, read_bytes
 from chainrule.data.graph_splits import GraphSplits, graph_splits
 from chainrule.data.readers.columns import (
@@ -27,7 +28,7 @@ from chainrule.data.readers.columns import (
 )
 from chainrule.data.readers.table import MIN_ROWS, infer_classes, rare_class_remarks
 from chainrule.data.readers.table_encoder import TableEncoder, fit_columns
-from chainrule.data.splits import TEST_SEED, stratified_indices
+from chainrule.data.splits import TEST_SEED, Seed, stratified_indices
 from chainrule.data.state import TEXT, fields
 from chainrule.errors import InputError
 from chainrule.graphs import Graph, undirected
@@ -81,8 +82,13 @@ class NodeEncoder:
         return cls(**fields(state, "the encoder of nodes", **kinds))
 
 
+@checked
 def graph_table(
-    edges: str | Path, nodes: str | Path, target: str, seed: int = 0, ignore: tuple[str, ...] = ()
+    edges: str | Path,
+    nodes: str | Path,
+    target: str,
+    seed: Seed = 0,
+    ignore: tuple[str, ...] = (),
 ) -> GraphSplits:
     """A graph of your own, with three splits of its labeled nodes.
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from chainrule.data import cache
 from chainrule.data.files import FileError
-from chainrule.data.readers.columns import Columns, read_csv
+from chainrule.data.readers.columns import Columns, listed, read_csv
 from chainrule.data.splits import About
 from chainrule.errors import InputError
 
@@ -31,7 +31,7 @@ def read_checked(path: Path, rows: int, columns: tuple[str, ...]) -> Columns:
     except InputError as error:
         raise cache.damaged(path, str(error)) from error
     if tuple(table) != columns or len(table[columns[0]]) != rows:
-        raise cache.damaged(path, f"expected {rows} rows of {', '.join(columns)}")
+        raise cache.damaged(path, f"expected {rows} rows of {listed(columns)}")
     return table
 
 

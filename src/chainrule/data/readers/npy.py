@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from chainrule.data.files import opened, reading, unzip
+from chainrule.data.files import MAX_UNPACKED, opened, reading, unzip
 from chainrule.errors import InputError
 
 FAULTS = (
@@ -35,10 +35,10 @@ HEADERS: dict[tuple[int, int], Callable[[Any], tuple[tuple[int, ...], bool, np.d
 }
 
 
-def npz_arrays(path: Path, names: Sequence[str]) -> list[np.ndarray]:
-    """These arrays of an .npz file."""
+def npz_arrays(path: Path, names: Sequence[str], limit: int = MAX_UNPACKED) -> list[np.ndarray]:
+    """These arrays of an .npz file, each of at most `limit` bytes."""
     with opened(path) as stream, reading(path), zipfile.ZipFile(stream) as archive:
-        return [npy_array(unzip(archive, f"{name}.npy")) for name in names]
+        return [npy_array(unzip(archive, f"{name}.npy", limit)) for name in names]
 
 
 def npy_array(content: bytes) -> np.ndarray:

@@ -44,10 +44,12 @@ def read_off(text: str) -> Mesh:
         raise InputError(
             f"expected {vertices} lines of vertices and {faces} of faces, got {len(body)} lines"
         )
-    corners = numbers(body[:vertices], 3).astype(np.float32)
+    corners = numbers(body[:vertices], 3)
     if not (abs(corners) <= LARGEST).all():
         raise InputError(f"expected finite coordinates of at most {LARGEST:g}")
-    return Mesh(corners, triangles_of(body[vertices : vertices + faces], vertices))
+    return Mesh(
+        corners.astype(np.float32), triangles_of(body[vertices : vertices + faces], vertices)
+    )
 
 
 def numbers(lines: list[str], columns: int) -> Float[np.ndarray, "lines columns"]:
@@ -71,7 +73,7 @@ def triangles_of(lines: list[str], vertices: int) -> Int[np.ndarray, "triangles 
             for pair in pairwise(row[2 : size + 1])
         ]
         found = np.array(fans, dtype=np.int64).reshape(-1, 3)
-    except (ValueError, IndexError):
+    except (ValueError, IndexError, OverflowError):
         raise InputError(
             "expected whole numbers in every face: the count of its vertices, then their indices"
         ) from None

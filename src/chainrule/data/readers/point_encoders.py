@@ -162,9 +162,9 @@ def read_points(text: str, columns: int) -> Float[np.ndarray, "n columns"]:
     words = [line for line in lines if line]
     names = " ".join(("x", "y", "z")[: min(3, columns)]) + " and a normal" * (columns > 3)
     try:
-        rows = np.array(words, dtype=np.float32).reshape(-1, columns)
+        rows = np.array(words, dtype=np.float64).reshape(-1, columns)
     except ValueError:
         raise InputError(f"expected {columns} numbers ({names}) per line") from None
     if len(words) < 2 or len(words[0]) != columns or not (abs(rows) <= LARGEST).all():
         raise InputError(f"expected two points or more, {columns} finite numbers ({names}) each")
-    return rows
+    return rows.astype(np.float32)

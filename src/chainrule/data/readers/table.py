@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from chainrule.arguments import checked
 from chainrule.data.readers.columns import (
     Columns,
     as_columns,
@@ -25,7 +26,7 @@ from chainrule.data.readers.table_encoder import (
     class_names,
     fit_columns,
 )
-from chainrule.data.splits import TEST_SEED, Split, Splits, stratified_indices
+from chainrule.data.splits import TEST_SEED, Seed, Split, Splits, stratified_indices
 from chainrule.errors import InputError
 from chainrule.registry import unknown
 
@@ -50,10 +51,11 @@ class TableOptions:
 DEFAULT = TableOptions()
 
 
+@checked
 def table(
     source: Any,
     target: str,
-    seed: int = 0,
+    seed: Seed = 0,
     test_fraction: float = 0.2,
     validation_fraction: float = 0.2,
     task: str | None = None,

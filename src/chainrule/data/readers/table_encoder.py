@@ -11,6 +11,7 @@ from torch import Tensor
 
 from chainrule.data.files import errors_naming
 from chainrule.data.readers.columns import (
+    LARGEST,
     Columns,
     are_dates,
     as_columns,
@@ -29,6 +30,7 @@ from chainrule.data.state import (
     TEXT,
     TEXTS,
     fields,
+    number,
     optional,
 )
 from chainrule.errors import InputError
@@ -81,8 +83,9 @@ class NumericColumn:
 
     @classmethod
     def from_json(cls, state: Any) -> "NumericColumn":
-        numbers = {"mean": NUMBER, "std": POSITIVE, "median": NUMBER, "log": optional(NUMBER)}
-        return cls(**fields(state, "a column", name=TEXT, missing=optional(FLAG), **numbers))
+        numbers = {"mean": NUMBER, "std": POSITIVE, "median": NUMBER}
+        more = {"missing": optional(FLAG), "log": optional(number(0.0, LARGEST))}
+        return cls(**fields(state, "a column", name=TEXT, **numbers, **more))
 
 
 @dataclass(frozen=True)
@@ -150,6 +153,11 @@ class TableEncoder:
         start = 0
         for column in self.columns:
             part = column.encode(table[column.name])
+            if not (np.abs(part) <= LARGEST).all():
+                raise InputError(
+                    f"column {column.name!r}: expected numbers like those of the training data, "
+                    f"got some more than {LARGEST:g} standard deviations away"
+                )
             x[:, start : start + part.shape[1]] = part
             start += part.shape[1]
         return torch.from_numpy(x)

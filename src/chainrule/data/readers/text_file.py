@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from chainrule.arguments import Count, checked
 from chainrule.data.splits import Split, Splits
 from chainrule.data.text.vocabulary import Vocabulary, character_vocabulary, read_text
 from chainrule.errors import InputError
@@ -17,7 +18,8 @@ from chainrule.errors import InputError
 HELD_OUT = 20  # validation and test are each one part in so many
 
 
-def text_file(path: str | Path, context_length: int = 1) -> Splits:
+@checked
+def text_file(path: str | Path, context_length: Count = 1) -> Splits:
     """The three splits of a text file, in the order of the text.
 
     path: a text file in UTF-8.

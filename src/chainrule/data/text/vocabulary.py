@@ -18,7 +18,7 @@ from jaxtyping import Int
 from torch import Tensor
 
 from chainrule.data.files import read_bytes
-from chainrule.data.state import TEXT, TEXTS, fields
+from chainrule.data.state import TEXT, TEXTS, fields, shown
 from chainrule.errors import InputError
 
 PADDING, UNKNOWN, BEGIN, END = range(4)
@@ -57,7 +57,7 @@ class Vocabulary:
         if self.tokens[: len(special)] != special or len(self.token_to_id) < len(self):
             raise InputError(
                 f"expected different tokens that begin with {', '.join(special)}, "
-                f"got {', '.join(self.tokens[:5])} …"
+                f"got {shown(', '.join(self.tokens[:5]))}"
             )
 
     def __len__(self) -> int:

@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from jaxtyping import Int
 from torch import Tensor
 
+from chainrule.arguments import checked
 from chainrule.data.files import errors_naming, parse_json
-from chainrule.data.state import FLAG, TEXTS, fields, whole
+from chainrule.data.state import FLAG, TEXTS, fields, shown, whole
 from chainrule.data.text.encoders import MAX_LENGTH
 from chainrule.data.text.vocabulary import pad_sequences, read_lines, read_text
 from chainrule.errors import InputError
@@ -60,7 +61,7 @@ class WordPiece:
         if absent or token_to_id[SPECIAL[PAD]] != PAD or len(token_to_id) < len(tokens):
             raise InputError(
                 f"expected different pieces, [PAD] the first and {', '.join(SPECIAL[1:])} among "
-                f"them, got {', '.join(tokens[:6])} …"
+                f"them, got {shown(', '.join(tokens[:6]))}"
             )
         if max_length < 3:
             raise InputError(f"max_length must be at least 3, got {max_length}")
@@ -144,6 +145,7 @@ class WordPiece:
         Path(path).write_text(json.dumps(self.to_json(), ensure_ascii=False) + "\n", "utf-8")
 
 
+@checked
 def read_wordpiece(path: str | Path, max_length: int = 512, lowercase: bool = True) -> WordPiece:
     """A vocabulary from a file.
 
@@ -163,6 +165,7 @@ def read_wordpiece(path: str | Path, max_length: int = 512, lowercase: bool = Tr
         ) from None
 
 
+@checked
 def train_wordpiece(
     texts: Iterable[str], vocab_size: int = 8000, max_length: int = 128, lowercase: bool = True
 ) -> WordPiece:

@@ -23,7 +23,7 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from chainrule.arguments import Count, Rate, TwoOrMore, checked
+from chainrule.arguments import Count, Natural, NonNegative, Rate, Share, TwoOrMore, checked
 from chainrule.errors import InputError
 from chainrule.nn.activations import Activation
 from chainrule.nn.attention import KVCache
@@ -135,12 +135,12 @@ class GPT(nn.Module):
     def generate(
         self,
         prompt: Int[Tensor, " length"],
-        max_new_tokens: int,
-        temperature: float = 1.0,
-        top_k: int = 0,
+        max_new_tokens: Natural,
+        temperature: NonNegative = 1.0,
+        top_k: Natural = 0,
         generator: torch.Generator | None = None,
-        top_p: float = 1.0,
-        suppress_tokens: Sequence[int] = (),
+        top_p: Share = 1.0,
+        suppress_tokens: Sequence[Natural] = (),
     ) -> Int[Tensor, " max_new_tokens"]:
         """Tokens sampled one by one after the prompt.
 
@@ -153,7 +153,7 @@ class GPT(nn.Module):
             top_p: Sample from the smallest set of tokens with probability p; see `sample_token`.
             suppress_tokens: Tokens that are never sampled.
         """
-        self.check_request(prompt, max_new_tokens, suppress_tokens)
+        self.check_request(prompt, suppress_tokens)
 
         def last(logits: Tensor) -> Tensor:
             logits[:, -1, list(suppress_tokens)] = -torch.inf
@@ -176,17 +176,13 @@ class GPT(nn.Module):
                 0
             ]
 
-    def check_request(
-        self, prompt: Tensor, max_new_tokens: int, suppress_tokens: Sequence[int]
-    ) -> None:
+    def check_request(self, prompt: Tensor, suppress_tokens: Sequence[int]) -> None:
         vocab_size = len(self.embedding.weight)
         if not len(prompt) or not 0 <= prompt.min() <= prompt.max() < vocab_size:
             raise InputError(
                 f"prompt must hold at least one token, each from 0 to {vocab_size - 1}, got "
                 f"{prompt.tolist() or 'none'}"
             )
-        if max_new_tokens < 0:
-            raise InputError(f"max_new_tokens must be at least 0, got {max_new_tokens}")
         if len(set(suppress_tokens)) >= vocab_size:
             raise InputError(
                 f"suppress_tokens must leave at least one of the {vocab_size} tokens, got all"

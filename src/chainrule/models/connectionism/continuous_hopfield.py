@@ -15,7 +15,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from chainrule.arguments import checked
+from chainrule.arguments import Finite, checked
 
 
 @checked
@@ -38,7 +38,7 @@ class ContinuousHopfield(nn.Module):
 
     patterns: Float[Tensor, "patterns n"]
 
-    def __init__(self, patterns: Float[Tensor, "patterns n"], beta: float = 1.0):
+    def __init__(self, patterns: Float[Tensor, "patterns n"], beta: Finite = 1.0):
         super().__init__()
         self.beta = beta
         self.register_buffer("patterns", patterns)

@@ -20,7 +20,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from chainrule.arguments import Count, Natural, checked
+from chainrule.arguments import Count, Finite, Natural, checked
 from chainrule.errors import InputError
 from chainrule.nn.initialization import initialize
 
@@ -53,7 +53,7 @@ class DenseNet(nn.Module):
         classes: Count,
         channels: Count = 3,
         bottleneck: Natural = 0,
-        compression: float = 1.0,
+        compression: Finite = 1.0,
     ):
         super().__init__()
         if not 0 < compression <= 1:

@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from chainrule.arguments import Count, Positive, checked
+from chainrule.arguments import Count, Finite, Positive, checked
 from chainrule.models.recurrent.recurrent import Recurrent
 from chainrule.models.recurrent.sequence_classifier import SequenceClassifier
 
@@ -44,7 +44,7 @@ class Antisymmetric(Recurrent):
         input_size: Count,
         hidden_size: Count,
         step_size: Positive = 0.1,
-        damping: float = 0.01,
+        damping: Finite = 0.01,
     ):
         super().__init__(input_size, hidden_size)
         self.step_size, self.damping = step_size, damping

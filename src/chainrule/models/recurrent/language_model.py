@@ -16,7 +16,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from chainrule.arguments import Count, Rate, TwoOrMore, checked
+from chainrule.arguments import Count, Natural, NonNegative, Rate, Share, TwoOrMore, checked
 from chainrule.models.recurrent.layers import recurrent_network
 from chainrule.models.recurrent.recurrent import State, state_tensors
 from chainrule.nn.decoding import sample
@@ -84,12 +84,12 @@ class LanguageModel(nn.Module):
     def generate(
         self,
         prompt: Int[Tensor, " length"],
-        max_new_tokens: int,
-        temperature: float = 1.0,
-        top_k: int = 0,
+        max_new_tokens: Natural,
+        temperature: NonNegative = 1.0,
+        top_k: Natural = 0,
         generator: torch.Generator | None = None,
-        top_p: float = 1.0,
-        suppress_tokens: Sequence[int] = (),
+        top_p: Share = 1.0,
+        suppress_tokens: Sequence[Natural] = (),
     ) -> Int[Tensor, " max_new_tokens"]:
         """Tokens that continue the prompt, drawn one by one.
 

@@ -16,7 +16,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from chainrule.arguments import Count, Positive, checked
+from chainrule.arguments import Count, Finite, Positive, checked
 from chainrule.models.recurrent.recurrent import Recurrent
 from chainrule.models.recurrent.sequence_classifier import SequenceClassifier
 
@@ -49,8 +49,8 @@ class Lipschitz(Recurrent):
         input_size: Count,
         hidden_size: Count,
         step_size: Positive = 0.1,
-        antisymmetry: float = 0.75,
-        damping: float = 0.001,
+        antisymmetry: Finite = 0.75,
+        damping: Finite = 0.001,
     ):
         super().__init__(input_size, hidden_size)
         self.step_size, self.antisymmetry, self.damping = step_size, antisymmetry, damping

@@ -17,7 +17,7 @@ import torch
 from jaxtyping import Complex, Float
 from torch import Tensor, nn
 
-from chainrule.arguments import Count, checked
+from chainrule.arguments import Count, Finite, checked
 from chainrule.errors import InputError
 from chainrule.models.recurrent.recurrent import Recurrent
 from chainrule.models.recurrent.sequence_classifier import SequenceClassifier
@@ -54,9 +54,9 @@ class LRU(Recurrent):
         self,
         input_size: Count,
         hidden_size: Count,
-        min_radius: float = 0.9,
-        max_radius: float = 0.999,
-        max_phase: float = 2 * math.pi,
+        min_radius: Finite = 0.9,
+        max_radius: Finite = 0.999,
+        max_phase: Finite = 2 * math.pi,
     ):
         super().__init__(input_size, hidden_size)
         if not 0 <= min_radius <= max_radius < 1:

@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from chainrule.arguments import checked
+from chainrule.arguments import Finite, checked
 from chainrule.errors import InputError
 
 TOLERANCE = 1e-9  # how far a row of probabilities may sum from 1
@@ -47,7 +47,7 @@ class MDP(nn.Module):
     R: Float[Tensor, "actions states states"]
     cumulative: Float[Tensor, "actions states states"]
 
-    def __init__(self, P: Tensor, R: Tensor, discount: float, action_names: tuple[str, ...] = ()):
+    def __init__(self, P: Tensor, R: Tensor, discount: Finite, action_names: tuple[str, ...] = ()):
         super().__init__()
         P = P.double()
         R = R.double().expand_as(P) if R.ndim == 3 else R.double()[..., None].expand_as(P)
