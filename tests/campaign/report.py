@@ -63,12 +63,7 @@ def record(attempts: Sequence[Attempt], command: str, seed: int, seconds: float)
             for kind, by in counts(attempts).items()
         },
         "failed": [
-            {
-                "kind": a.kind,
-                "attempt": a.number,
-                "outcome": a.found.outcome,
-                "told": a.found.detail,
-            }
+            {"kind": a.kind, "attempt": a.number, **a.found._asdict()}
             for a in failures(attempts)[:KEPT]
         ],
     }
