@@ -159,7 +159,8 @@ class Scene:
 
     def apply(self, message: Message) -> None:
         """What the user changed; a text that the model cannot read is refused with a sentence."""
-        self.problem = ""
+        if message.prompt is not None or message.attended is not None:
+            self.problem = ""
         given = {n: getattr(message, n) for n in Sampling._fields}
         self.sampling = self.sampling._replace(
             **{name: value for name, value in given.items() if value is not None}

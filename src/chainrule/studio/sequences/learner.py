@@ -29,13 +29,13 @@ class Learner:
         self.losses: list[float] = []
 
     def advance(self) -> None:
-        """One update of the weights, or the end of an epoch."""
+        """One update of the weights; where it begins an epoch, the one before gets its point."""
         now = next(self.progress)
-        if now.record is None:
-            self.step += 1
-        else:
+        if now.record is not None:
             self.steps.append(self.step)
             self.losses.append(now.record["train_loss"])
+            next(self.progress)
+        self.step += 1
 
     def drawn(self) -> Json:
         """The step, and the curve so far."""

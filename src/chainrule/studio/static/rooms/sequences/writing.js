@@ -46,7 +46,7 @@ export function build(context) {
   const remark = remarks();
   const curve = lossCurve("character");
   const list = bars(12, "The likeliest next characters");
-  const written = h("pre", { class: "written", tabindex: 0, "aria-label": "What the network writes" });
+  const written = h("pre", { class: "written", tabindex: 0, role: "region", "aria-label": "What the network writes" });
   const heading = h("h2", {}, "What it writes");
   const summary = h("p", { class: "small quiet steady" });
   let timer = 0;
