@@ -3,8 +3,11 @@ import { h, svg, show } from "../../dom.js";
 
 const SIZE = 560;
 const MARGIN = 30;
+const PATIENCE = 2000; // milliseconds in which the server answers an edit
 const to = (c) => MARGIN + c * (SIZE - 2 * MARGIN);
 const from = (c) => Math.min(1, Math.max(0, (c - MARGIN) / (SIZE - 2 * MARGIN)));
+
+const form = ({ nodes, edges }) => `${nodes.length}:${edges.join(";")}`;
 
 /** A drawn graph as text for the address bar: positions in hundredths, then pairs of nodes. */
 export function encode({ nodes, edges }) {
@@ -29,13 +32,18 @@ export function picture({ label, choose = () => {}, edit = null }) {
   const band = svg("line", { class: "band", visibility: "hidden" });
   const canvas = svg("svg", { viewBox: `0 0 ${SIZE} ${SIZE}`, class: "graph", role: "group", "aria-label": label, "data-keys": "" }, edgeLayer, band, nodeLayer);
   let graph = { nodes: [], edges: [] };
-  let shape = "";
+  let built = ""; // the form of what is drawn
+  let awaited = null; // an edit that the server has not answered yet: older answers do not undo it
   let nodes = [];
   let lines = [];
   let joining = null; // the node from which an edge is being drawn
   let tool = "choose";
 
-  const changed = (next) => { graph = next; edit(next); };
+  const changed = (next) => {
+    graph = next;
+    awaited = { form: form(next), until: performance.now() + PATIENCE };
+    edit(next);
+  };
   const joined = (a, b) => graph.edges.findIndex(([p, q]) => (p === a && q === b) || (p === b && q === a));
   const join = (a, b) => {
     const known = joined(a, b);
@@ -115,10 +123,10 @@ export function picture({ label, choose = () => {}, edit = null }) {
     act[event.key]();
   };
 
-  function build() {
+  function build(next) {
     const focused = nodes.findIndex(({ group }) => group === document.activeElement);
-    lines = graph.edges.map(() => svg("line", {}));
-    nodes = graph.nodes.map((_, k) => {
+    lines = next.edges.map(() => svg("line", {}));
+    nodes = next.nodes.map((_, k) => {
       const body = svg("rect", { class: "body" });
       const text = svg("text", { class: "value" });
       const caption = svg("text", { class: "caption" });
@@ -131,18 +139,18 @@ export function picture({ label, choose = () => {}, edit = null }) {
   }
 
   function draw(next, look) {
-    graph = next;
-    const now = `${graph.nodes.length}:${graph.edges.join(";")}`;
-    if (now !== shape) {
-      shape = now;
+    const now = form(next);
+    if (!awaited || awaited.form === now || performance.now() > awaited.until) [graph, awaited] = [next, null];
+    if (now !== built) {
+      built = now;
       marked = null;
-      build();
+      build(next);
     }
-    graph.edges.forEach(([a, b], k) => {
-      const [[x1, y1], [x2, y2]] = [graph.nodes[a], graph.nodes[b]];
+    next.edges.forEach(([a, b], k) => {
+      const [[x1, y1], [x2, y2]] = [next.nodes[a], next.nodes[b]];
       for (const [name, value] of Object.entries({ x1: to(x1), y1: to(y1), x2: to(x2), y2: to(y2), class: `edge ${look.edge?.(k) || ""}` })) lines[k].setAttribute(name, value);
     });
-    graph.nodes.forEach(([x, y], k) => {
+    next.nodes.forEach(([x, y], k) => {
       const { fill, ink = "#222222", text = "", caption = "", kind = "", radius = 14, square = false, name } = look.node(k);
       const { group, body, text: shown, caption: below } = nodes[k];
       group.setAttribute("transform", `translate(${to(x)} ${to(y)})`);
@@ -156,7 +164,7 @@ export function picture({ label, choose = () => {}, edit = null }) {
     });
   }
 
-  return { element: canvas, draw, add: () => add(...free()), tool: (name) => { tool = name; canvas.dataset.tool = name; }, graph: () => graph };
+  return { element: canvas, draw, add: () => add(...free()), tool: (name) => { tool = name; canvas.dataset.tool = name; } };
 }
 
 /** Buttons for the tools of pictures that can be edited. */
