@@ -4,33 +4,27 @@ import random
 from io import StringIO
 from pathlib import Path
 
-import pytest
 from rich.console import Console
 
 from campaign.attacks import ATTACKS
-from campaign.attempt import GOOD, Attack, Found, Outcome
+from campaign.attempt import Attack, Found, Outcome
 from campaign.driver import Attempt, attacked, found
 from campaign.report import failures, record, table
 
 SEED = 0
 
 
-@pytest.fixture(scope="module")
-def attempts() -> list[Attempt]:
+def test_every_attempt_ends_as_it_must() -> None:
     numbers = {kind: range(attack.small) for kind, attack in ATTACKS.items()}
-    return list(attacked(numbers, SEED, workers=1))
-
-
-@pytest.mark.parametrize("kind", ATTACKS)
-def test_every_attempt_ends_as_it_must(kind: str, attempts: list[Attempt]) -> None:
-    ours = [attempt for attempt in attempts if attempt.kind == kind]
-    assert len(ours) == ATTACKS[kind].small
-    failed = [f"--attempt {a.number}: {a.found}" for a in ours if a.found.outcome not in GOOD]
+    attempts = list(attacked(numbers, SEED, workers=1))
+    assert len(attempts) == sum(map(len, numbers.values()))
+    failed = [f"{a.kind} --attempt {a.number}: {a.found}" for a in failures(attempts)]
     assert not failed, "\n".join(failed)
 
 
 def test_the_whole_campaign_is_as_large_as_it_was_promised() -> None:
     least = {"kills": 500, "changed files": 20_000, "command lines": 500}
+    least["misuse"] = 2_000
     assert {kind: ATTACKS[kind].full >= number for kind, number in least.items()} == dict.fromkeys(
         least, True
     )

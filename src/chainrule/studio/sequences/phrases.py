@@ -71,10 +71,10 @@ TENS = ["-", "-", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eig
 
 
 def pairs(task: Task, count: int, seed: int) -> list[Pair]:
-    """That many sentences with their translations."""
+    """That many sentences with their translations; no number comes twice."""
     draw = random.Random(seed)
     if task == "numbers":
-        return [number_pair(draw.randrange(1000)) for _ in range(count)]
+        return [number_pair(number) for number in draw.sample(range(1000), count)]
     return [phrase_pair(draw) for _ in range(count)]
 
 
