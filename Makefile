@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo studio test lint format bench tables clean
+.PHONY: demo studio test lint format campaign bench tables clean
 
 demo: .venv/core
 	$(BIN)/chainrule train digits-mlp
@@ -24,6 +24,11 @@ format: .venv/dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+# An attack on the program: a few minutes, or an hour with SIZE=full, which is recorded.
+SIZE ?= medium
+campaign: .venv/dev
+	PYTHONPATH=tests $(BIN)/python -m campaign --size $(SIZE) $(if $(filter full,$(SIZE)),--record benchmarks/campaign.json)
+
 bench: .venv/peers
 	$(BIN)/python benchmarks/mnist_mlp.py
 	$(BIN)/python benchmarks/parts.py
@@ -34,10 +39,11 @@ bench: .venv/peers
 	$(BIN)/python benchmarks/graphs.py
 	$(BIN)/python benchmarks/dqn.py
 
-# Tables of docs/results.md and docs/speed.md, and the links of docs/course.md.
+# Tables of docs/results.md, docs/speed.md, docs/dependencies.md and SECURITY.md, and the links of docs/course.md.
 tables: .venv/core
 	$(BIN)/python benchmarks/write_tables.py
 	$(BIN)/python docs/write_course.py
+	$(BIN)/python docs/write_dependencies.py
 
 .venv/python: 
 	$(PYTHON) -c 'import sys; sys.exit("chainrule needs Python 3.11 or newer; set PYTHON=…" if sys.version_info < (3, 11) else 0)'

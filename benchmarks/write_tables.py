@@ -1,4 +1,4 @@
-"""Write the tables of docs/results.md and docs/speed.md from what was recorded.
+"""Write the tables of docs/results.md, docs/speed.md and SECURITY.md from what was recorded.
 
     make tables
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from chainrule.runs.record import markdown
 
 ROOT = Path(__file__).parents[1]
-PAGES = (ROOT / "docs/results.md", ROOT / "docs/speed.md")
+PAGES = (ROOT / "docs/results.md", ROOT / "docs/speed.md", ROOT / "SECURITY.md")
 
 
 def speed() -> str:
@@ -151,6 +151,21 @@ def tricks() -> str:
     return "\n".join(lines) + "\n"
 
 
+def campaign() -> str:
+    """What the attack tried, and how it ended."""
+    result = json.loads((ROOT / "benchmarks/campaign.json").read_text("utf-8"))
+    good = ("right", "refused", "skipped")
+    lines = [f"| attack | attempts | {' | '.join(good)} | failures |", "|---" * 6 + "|"]
+    for name, found in result["kinds"].items():
+        counts = [found.get(outcome, 0) for outcome in good]
+        cells = " | ".join(f"{n:,}" for n in (found["attempts"], *counts))
+        lines.append(f"| {name} | {cells} | {found['attempts'] - sum(counts):,} |")
+    told = f"{result['attempts']:,} attempts, {result['failures']:,} failures"
+    where = f"seed {result['seed']}, {result['date']}, {result['machine']}"
+    lines += ["", f"{told}: `{result['command']}`, {where}, {result['seconds'] / 60:,.0f} minutes."]
+    return "\n".join(lines) + "\n"
+
+
 def rewritten(text: str) -> str:
     """A page with all tables in their places."""
     for name, table in (
@@ -165,6 +180,7 @@ def rewritten(text: str) -> str:
         ("graphs", graphs()),
         ("tricks", tricks()),
         ("inductive-bias", inductive_bias()),
+        ("campaign", campaign()),
     ):
         begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
         text = re.sub(f"{begin}.*?{end}", lambda _, t=table: begin + t + end, text, flags=re.DOTALL)  # noqa: B023

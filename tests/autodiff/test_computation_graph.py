@@ -42,6 +42,28 @@ def test_a_models_gradients_are_autograds() -> None:
     assert not x.requires_grad
 
 
+def test_the_chain_rule_holds_at_every_node_with_the_jacobians_of_its_edges() -> None:
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2)).double()
+    x = torch.randn(1, 3, dtype=torch.float64)
+    inputs = {"x": x, **dict(model.named_parameters())}
+    graph = trace(lambda: (model(x) * model(x).exp()).sum(), inputs, jacobians=True)
+    for j, below in enumerate(graph.nodes[:-1]):
+        total = torch.zeros_like(below.value)
+        for (start, end), J in graph.jacobians.items():
+            if start == j:
+                upper = graph.nodes[end].gradient
+                total += torch.tensordot(upper, J, upper.ndim)
+        torch.testing.assert_close(total, below.gradient)
+
+
+def test_an_argument_used_twice_by_one_operation_has_one_jacobian() -> None:
+    a = torch.tensor(3.0)
+    graph = trace(lambda: a * a, {"a": a}, jacobians=True)
+    assert {edge: J.item() for edge, J in graph.jacobians.items()} == {(0, 1): 6}
+    assert not trace(lambda: a * a, {"a": a}).jacobians
+
+
 def test_a_tensor_changed_in_place_is_two_nodes() -> None:
     v = torch.tensor([1.0, 2.0])
 

@@ -235,3 +235,10 @@ def test_a_picture_reader_saved_before_there_were_margins_takes_the_whole_pictur
 def test_an_unknown_kind_of_encoder_is_refused():
     with pytest.raises(InputError, match="no encoder named 'sound'"):
         encoder_from_json({"kind": "sound"})
+
+
+def test_pixels_are_encoded_as_their_file_is(save) -> None:
+    encoder = ImageEncoder(size=28, margin=4 / 28)
+    assert torch.equal(encoder.encode_pixels(ink(40)), encoder.encode_file(save(ink(40))))
+    with pytest.raises(InputError, match="no ink found in the drawing"):
+        encoder.encode_pixels(np.zeros((8, 8), np.uint8))

@@ -210,3 +210,9 @@ def test_a_recipe_of_ones_own_is_trained_loaded_and_predicted_from(
     (tmp_path / "my_recipe.py").unlink()
     with pytest.raises(InputError, match=r"there is no file .*my_recipe\.py"):
         Run.load(tmp_path / "run")
+
+
+@pytest.mark.parametrize("idle", [{"temperature": 2.0}, {"teacher_share": 0.5}])
+def test_settings_of_a_teacher_need_a_teacher(idle: dict[str, float]) -> None:
+    with pytest.raises(InputError, match="do nothing without a `teacher`"):
+        configure(find("recipes", "digits-mlp").load().Recipe, idle)

@@ -56,7 +56,7 @@ def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
     process.communicate(timeout=20)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # its event loop must not run in the tests of other files
 def browser() -> Iterator["object"]:
     """The system's Chromium, driven by Playwright."""
     playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")

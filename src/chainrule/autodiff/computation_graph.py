@@ -13,12 +13,14 @@ A computation graph has no cycle; a recurrence appears unrolled over time. Notes
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
+from torch.autograd.functional import jacobian
 from torch.autograd.graph import GradientEdge, get_gradient_edge
 from torch.overrides import TorchFunctionMode, resolve_name
 
@@ -26,6 +28,7 @@ from chainrule.arguments import checked
 from chainrule.errors import InputError
 
 Edge = tuple[int, int]
+Call = Callable[[Tensor, Tensor], Tensor]  # (old argument, new argument) ↦ the operation's result
 
 
 class Node(NamedTuple):
@@ -45,10 +48,16 @@ class Node(NamedTuple):
 
 @dataclass(frozen=True)
 class Graph:
-    """Nodes in order of computation, and edges (argument, result) as pairs of node indices."""
+    """Nodes in order of computation, and edges (argument, result) as pairs of node indices.
+
+    nodes: one per tensor.
+    edges: those of the operations.
+    jacobians: ∂f_i/∂v_j of every edge (j, i), shaped (*result, *argument), if they were wanted.
+    """
 
     nodes: Sequence[Node]
     edges: Sequence[Edge]
+    jacobians: Mapping[Edge, Tensor] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not all(0 <= end < len(self.nodes) for edge in self.edges for end in edge):
@@ -59,12 +68,15 @@ class Graph:
 
 
 @checked
-def trace(compute: Callable[[], Tensor], inputs: Mapping[str, Tensor]) -> Graph:
+def trace(
+    compute: Callable[[], Tensor], inputs: Mapping[str, Tensor], jacobians: bool = False
+) -> Graph:
     """The graph of compute(), with the gradient of the output's sum at every node.
 
     Args:
         compute: Evaluates the expression and returns a tensor.
         inputs: Names of the tensors that the expression depends on.
+        jacobians: Also find the derivative of every operation by each argument; for small graphs.
     """
     with requiring_gradients(inputs.values()):
         with Tape(inputs) as tape:
@@ -73,8 +85,9 @@ def trace(compute: Callable[[], Tensor], inputs: Mapping[str, Tensor]) -> Graph:
         if number is None:
             raise InputError("compute must return a tensor computed from the inputs")
         gradients = tape.gradients(number)
+        local = tape.jacobians() if jacobians else {}
     nodes = [n._replace(gradient=g) for n, g in zip(tape.nodes, gradients, strict=True)]
-    return pruned(nodes, tape.edges, number)
+    return pruned(nodes, tape.edges, local, number)
 
 
 class Tape(TorchFunctionMode):
@@ -86,6 +99,7 @@ class Tape(TorchFunctionMode):
         self.edges: list[Edge] = []
         self.numbers: dict[int, int] = {}  # id of a tensor → index of its node
         self.places: list[GradientEdge | None] = []
+        self.calls: dict[int, Call] = {}  # of the results
         self.alive: list[Tensor] = []  # ids are unique only among living tensors
         for name, tensor in inputs.items():
             self.record(tensor, name, "input")
@@ -104,6 +118,8 @@ class Tape(TorchFunctionMode):
             for t in outputs:
                 made = self.record(t, readable(func), readable(func))
                 self.edges += [(source, made) for source in dict.fromkeys(sources)]
+                if t is result:
+                    self.calls[made] = partial(called, func, args, kwargs or {})
         return result
 
     def number(self, tensor: Tensor) -> int:
@@ -129,6 +145,30 @@ class Tape(TorchFunctionMode):
         found = iter(torch.autograd.grad(top, places, ones, allow_unused=True))
         return [None if place is None else next(found) for place in self.places]
 
+    def jacobians(self) -> dict[Edge, Tensor]:
+        """∂f_i/∂v_j of every edge (j, i) between floating-point tensors."""
+        found = {}
+        for j, i in self.edges:
+            argument, value = self.alive[j], self.nodes[j].value
+            if value.is_floating_point() and i in self.calls:
+                found[j, i] = jacobian(partial(self.calls[i], argument), value)
+        return found
+
+
+def called(
+    func: Callable, args: Sequence[Any], kwargs: Mapping[str, Any], old: Tensor, new: Tensor
+) -> Tensor:
+    """func(*args, **kwargs) with one argument exchanged wherever it occurs."""
+
+    def exchanged(value: Any) -> Any:
+        if value is old:
+            return new
+        if isinstance(value, list | tuple):
+            return type(value)(exchanged(part) for part in value)
+        return value.detach() if isinstance(value, Tensor) else value
+
+    return func(*map(exchanged, args), **{name: exchanged(v) for name, v in kwargs.items()})
+
 
 @contextmanager
 def requiring_gradients(inputs: Iterable[Tensor]) -> Iterator[None]:
@@ -144,7 +184,9 @@ def requiring_gradients(inputs: Iterable[Tensor]) -> Iterator[None]:
             t.requires_grad_(False)
 
 
-def pruned(nodes: Sequence[Node], edges: Sequence[Edge], output: int) -> Graph:
+def pruned(
+    nodes: Sequence[Node], edges: Sequence[Edge], jacobians: Mapping[Edge, Tensor], output: int
+) -> Graph:
     """The part of the graph that the output depends on, renumbered."""
     needed = {output}
     for argument, result in sorted(set(edges), key=lambda edge: -edge[1]):
@@ -152,7 +194,8 @@ def pruned(nodes: Sequence[Node], edges: Sequence[Edge], output: int) -> Graph:
             needed.add(argument)
     place = {old: new for new, old in enumerate(sorted(needed))}
     kept = [(place[a], place[b]) for a, b in edges if b in needed]
-    return Graph([nodes[old] for old in sorted(needed)], kept)
+    local = {(place[a], place[b]): J for (a, b), J in jacobians.items() if b in needed}
+    return Graph([nodes[old] for old in sorted(needed)], kept, local)
 
 
 def check_acyclic(names: Sequence[str], edges: Sequence[Edge]) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
+from chainrule.children import die_with_parent
 from chainrule.cli.options import Output, parse, parse_recipe
 from chainrule.cli.train import named_or_file
 from chainrule.console.output import out, print_json, say
@@ -23,6 +24,8 @@ from chainrule.registry import entries
 
 if TYPE_CHECKING:
     from chainrule.tuning.search import Plan, Tuning
+
+PARENT = "CHAINRULE_TUNE_PARENT"  # variable that tells a worker which process it works for
 
 POLL = 0.1  # seconds between checks of the workers
 USAGE = """usage: chainrule tune RECIPE [flags]   (RECIPE --help lists the flags)
@@ -86,6 +89,8 @@ def run(arguments: list[str]) -> int:
 
     if arguments[0].startswith("-"):
         options = parse(Resume, arguments, "tune", "Continue a search.")
+        if parent := os.environ.pop(PARENT, ""):
+            die_with_parent(int(parent))
         plan, config = results.open_plan(options.resume)
         trials = config["trials"] if options.trials is None else options.trials
         data = Path(config["data"]) if config["data"] else None
@@ -203,7 +208,7 @@ def workers_for(folder: Path, number: int) -> Iterator[list[subprocess.Popen[byt
     """More processes on the same study; they end with this one."""
     threads = str(max(1, (os.cpu_count() or 1) // (number + 1)))
     command = [sys.executable, "-m", "chainrule", "tune", "--resume", str(folder)]
-    environment = os.environ | {"OMP_NUM_THREADS": threads}
+    environment = os.environ | {"OMP_NUM_THREADS": threads, PARENT: str(os.getpid())}
     if number:
         import torch
 

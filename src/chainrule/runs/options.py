@@ -18,6 +18,8 @@ CAPABILITIES: Mapping[str, str] = {
     "predict": "prediction for new inputs",
 }
 
+TEMPERATURE, TEACHER_SHARE = 4.0, 0.9  # of distillation, unless chosen
+
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
@@ -27,9 +29,9 @@ class RunOptions:
     """Number of networks of an ensemble, trained at once from different initializations."""
     teacher: str = ""
     """A finished run whose outputs are learned along with the labels (distillation)."""
-    temperature: float = 4.0
+    temperature: float = TEMPERATURE
     """Temperature of the softmax of teacher and student."""
-    teacher_share: float = 0.9
+    teacher_share: float = TEACHER_SHARE
     """Weight of the teacher's outputs against that of the labels."""
     from_run: str = ""
     """A finished run, or a .safetensors file, whose weights this run starts from."""
@@ -44,6 +46,9 @@ class RunOptions:
                 "expected a `temperature` above 0 and a `teacher_share` in [0, 1], got "
                 f"{self.temperature} and {self.teacher_share}"
             )
+        idle = (self.temperature, self.teacher_share) != (TEMPERATURE, TEACHER_SHARE)
+        if idle and not self.teacher:
+            raise InputError("`temperature` and `teacher_share` do nothing without a `teacher`")
         for name in ("teacher", "from_run"):  # the run must find them from any folder
             if value := getattr(self, name):
                 object.__setattr__(self, name, str(Path(value).resolve()))

@@ -27,6 +27,7 @@ from chainrule.runs.predictions import Metrics, Predictions
 from chainrule.runs.recipe import BaseRecipe, DataSummary
 from chainrule.runs.schema import Config, Data, Result
 from chainrule.training import History, Progress, checkpoint, devices
+from chainrule.training.randomness import GENERATOR
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -267,7 +268,7 @@ def build(configuration: Configuration, summary: DataSummary) -> nn.Module:
         alone = [recipe.changed(seed=recipe.seed + k) for k in range(members)]
         parts = [build(Configuration(member), summary) for member in alone]
         return Ensemble(parts, bool(summary.classes))
-    with torch.random.fork_rng(devices=[]):
+    with GENERATOR, torch.random.fork_rng(devices=[]):
         torch.manual_seed(recipe.seed)
         return recipe.model(summary)
 

@@ -9,9 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from jaxtyping import Float
+from torch import Tensor
 
 from chainrule.data.readers.encoders import ImageEncoder
 from chainrule.data.splits import About, Splits, three_way_split
+from chainrule.errors import InputError
 
 ABOUT = About(
     task="classification",
@@ -27,6 +30,15 @@ def load(folder: Path | None = None, seed: int = 0) -> Splits:
     x = table[:, :-1].float().div(16).reshape(-1, 1, 8, 8)
     parts = three_way_split(x, table[:, -1].long(), 360, 237, seed)
     return Splits(*parts, classes=tuple("0123456789"), encoder=ImageEncoder(size=8, margin=0.0))
+
+
+def prototypes(wanted: tuple[int, ...]) -> Float[Tensor, "digits 64"]:
+    """The mean image of each wanted digit as ±1 at half its brightness."""
+    if not wanted or len(set(wanted)) < len(wanted) or not set(wanted) <= set(range(10)):
+        raise InputError(f"expected different digits from 0 to 9, got {wanted}")
+    x, y = load().train
+    means = torch.stack([x[y == digit].mean(0).flatten() for digit in wanted])
+    return torch.where(means > means.amax(1, keepdim=True) / 2, 1.0, -1.0)
 
 
 def read() -> np.ndarray:

@@ -59,7 +59,14 @@ class ImageEncoder:
             raise InputError(f"margin must be at least 0 and below 0.5, got {self.margin}")
 
     def encode_file(self, path: str | Path) -> Tensor:
-        pixels = _pixels(path, "L" if self.channels == 1 else "RGB")
+        return self.encode_pixels(_pixels(path, "L" if self.channels == 1 else "RGB"), str(path))
+
+    def encode_pixels(self, pixels: np.ndarray, name: str = "the drawing") -> Tensor:
+        """Bytes of an image, (h, w) if gray and (h, w, 3) else.
+
+        pixels: the bytes.
+        name: what the image is called in messages.
+        """
         border = np.concatenate([pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]])
         paper = np.atleast_1d(np.median(border, axis=0)).astype(np.uint8)
         if self.invert_bright and paper.mean() / 255 > BRIGHT:
@@ -68,7 +75,7 @@ class ImageEncoder:
             side = float(max(pixels.shape[:2]))
             middle = np.array(pixels.shape[:2]) / 2
         else:
-            pixels, paper = _cropped_ink(path, pixels, paper), np.zeros_like(paper)
+            pixels, paper = _cropped_ink(name, pixels, paper), np.zeros_like(paper)
             side = max(pixels.shape[:2]) / (1 - 2 * self.margin)
             middle = _center(pixels, self.margin * side, side / self.size)
         x = torch.from_numpy(_resized(pixels, paper, middle, side, self.size)).float() / 255
@@ -184,14 +191,14 @@ def _upright(image: "Image.Image", mode: str) -> np.ndarray:
     return np.array(image.convert(mode))
 
 
-def _cropped_ink(path: str | Path, pixels: np.ndarray, paper: np.ndarray) -> np.ndarray:
+def _cropped_ink(name: str, pixels: np.ndarray, paper: np.ndarray) -> np.ndarray:
     """The bounding box of the ink, with the paper at 0 and the strongest stroke at 255."""
     brighter = np.maximum(pixels, paper) - paper
     strength = brighter.reshape(*pixels.shape[:2], -1).max(axis=2)
     peak = strength.max()
     if peak < FAINT * 255:
         raise InputError(
-            f"no ink found in {path}; expected a drawing that stands out from its background"
+            f"no ink found in {name}; expected a drawing that stands out from its background"
         )
     inked = strength > INK * peak
     rows, columns = np.flatnonzero(inked.any(axis=1)), np.flatnonzero(inked.any(axis=0))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 import torch
 from torch import Tensor
 
-from chainrule.data.datasets import digits
+from chainrule.data.datasets.digits import prototypes
 from chainrule.data.splits import Split, Splits
 from chainrule.errors import InputError
 from chainrule.models.connectionism.dense_hopfield import DenseHopfield
@@ -88,15 +88,6 @@ class Recipe(BaseRecipe):
         found = model.recall(cues)
         drawn = recalled_patterns(stored.numpy(), cues.numpy(), found.numpy(), shape=(8, 8))
         return {"recall": drawn}
-
-
-def prototypes(wanted: tuple[int, ...]) -> Tensor:
-    """The mean image of each wanted digit as ±1 at half its brightness."""
-    if not wanted or len(set(wanted)) < len(wanted) or not set(wanted) <= set(range(10)):
-        raise InputError(f"expected different digits from 0 to 9, got {wanted}")
-    x, y = digits.load().train
-    means = torch.stack([x[y == digit].mean(0).flatten() for digit in wanted])
-    return torch.where(means > means.amax(1, keepdim=True) / 2, 1.0, -1.0)
 
 
 def cued(patterns: Tensor, names: tuple[int, ...], flipped: float, cues: int, seed: int) -> Splits:

@@ -2,14 +2,15 @@
 import { h } from "./dom.js";
 import { series as hue, theme } from "./paint.js";
 
+const power = (v) => (v === null ? null : v >= 0.01 && v < 1000 ? String(Number(v.toPrecision(2))) : v.toExponential(0).replace("+", ""));
 const DASHES = [[], [6, 4], [2, 3], [8, 3, 2, 3]];
 
 /**
  * A chart of several curves over one axis.
- * options: label (of the x axis), names (of the curves), height, log: logarithmic y, value: (v) => text, alt.
+ * options: label (of the x axis), names (of the curves), dashed (names of those that are), height, log: logarithmic y, value: (v) => text, alt.
  * chart.set([xs, ys, …]) replaces the data; chart.element is what to show; chart.close() ends it.
  */
-export function chart({ label = "", names, height = 180, log = false, value = (v) => (v === null || v === undefined ? "–" : v.toPrecision(4)), alt = "" }) {
+export function chart({ label = "", names, dashed = [], height = 180, log = false, value = (v) => (v === null || v === undefined ? "–" : v.toPrecision(4)), alt = "" }) {
   const element = h("div", { class: "chart", role: "img", "aria-label": alt || names.join(", ") });
   let plot = null;
   let data = [[], ...names.map(() => [])];
@@ -24,10 +25,10 @@ export function chart({ label = "", names, height = 180, log = false, value = (v
         cursor: { drag: { x: false, y: false } },
         legend: { live: true },
         scales: { x: { time: false }, y: log ? { distr: 3 } : {} },
-        axes: [{ ...axis, label, labelSize: label ? 18 : 0, labelFont: "12px system-ui", size: 28 }, { ...axis, size: 52 }],
+        axes: [{ ...axis, label, labelSize: label ? 18 : 0, labelFont: "12px system-ui", size: 28 }, { ...axis, size: 52, ...(log && { values: (_, ticks) => ticks.map(power) }) }],
         series: [
           { label: label || "step" },
-          ...names.map((name, k) => ({ label: name, stroke: hue(k), width: 2, dash: DASHES[Math.floor(k / 6)], points: { show: false }, value: (_, v) => value(v) })),
+          ...names.map((name, k) => ({ label: name, stroke: hue(k), width: 2, dash: DASHES[dashed.includes(name) ? 1 : Math.floor(k / 6)], points: { show: false }, value: (_, v) => value(v) })),
         ],
       },
       data,
