@@ -42,7 +42,8 @@ def broken() -> Verdict:
 def near() -> Near:
     """Gates that are not quite closed."""
     return {
-        f"gates pushed by {far:g}": partial(verdict, 40, 0, gate="G", far=far) for far in (20.0, 10.0)
+        f"gates pushed by {far:g}": partial(verdict, 40, 0, gate="G", far=far)
+        for far in (20.0, 10.0)
     }
 
 
