@@ -148,7 +148,7 @@ def rates() -> dict[str, Any]:
         }
 
 
-def slowdown(rounds: int = 5) -> dict[str, Any]:
+def slowdown(rounds: int = 4) -> dict[str, Any]:
     """Steps per second of the MNIST CNN, watched and unwatched in turns, 15 seconds each."""
 
     async def steps(server: Server, watched: bool) -> float:
@@ -303,7 +303,7 @@ def main() -> None:
     for name in options.parts or PARTS:
         found = memory(options.minutes) if name == "memory" else PARTS[name]()
         found["date"] = date.today().isoformat()
-        found["load before"] = round(os.getloadavg()[0], 2)
+        found["load average of the machine"] = round(os.getloadavg()[0], 2)
         print(name, json.dumps(found, indent=1))
         known[name] = found
         known["machine"] = f"{platform.machine()}, {os.cpu_count()} cores"

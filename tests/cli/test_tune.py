@@ -146,7 +146,10 @@ def test_a_refusal_in_the_middle_keeps_what_was_found(
 def test_what_cannot_be_built_is_refused_before_the_first_trial(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    for space, words in (("hidden=4|0", "at least one unit"), ("dropout=0:1.5", "below 1")):
+    for space, words in (
+        ("hidden=4|0", "a whole number of at least 1"),
+        ("dropout=0:1.5", "below 1"),
+    ):
         assert main(["tune", "digits-mlp", "--space", space, "--out", "new"]) == 2
         assert words in capsys.readouterr().err
         assert not Path("new").exists()

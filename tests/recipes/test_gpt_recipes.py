@@ -73,7 +73,7 @@ def test_gpt_refuses_what_it_cannot_read(
         ("--text empty.txt", "is empty; expected text"),
         ("--text short.txt", "has 320 characters; expected at least 2,580"),
         ("--text short.txt --context-length 16", "expected at least 340"),
-        ("--text short.txt --context-length 8 --num-heads 3", "a positive multiple of"),
+        ("--text short.txt --context-length 8 --num-heads 3", "must be a multiple of"),
     ):
         assert words in refusal(f"train gpt {flags} --out new"), flags
         assert not Path("new").exists()

@@ -16,7 +16,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from chainrule.arguments import Count, NonNegative, Positive, Share, checked
+from chainrule.arguments import Count, NonNegative, Share, checked
 from chainrule.errors import InputError
 
 
@@ -72,7 +72,7 @@ class LayerNorm(nn.Module):
         eps: ε.
     """
 
-    def __init__(self, units: Count, eps: Positive = 1e-5):
+    def __init__(self, units: Count, eps: NonNegative = 1e-5):
         super().__init__()
         self.weight = nn.Parameter(torch.ones(units))
         self.bias = nn.Parameter(torch.zeros(units))

@@ -17,7 +17,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from chainrule.arguments import Count, Positive, Share, checked
+from chainrule.arguments import Count, NonNegative, Share, checked
 from chainrule.nn.initialization import initialize
 
 CHUNK_SIZE = 16  # clouds whose products with all units are in memory at a time
@@ -45,7 +45,11 @@ class PooledLayer(nn.Module):
     running_var: Float[Tensor, " outputs"]
 
     def __init__(
-        self, in_features: Count, out_features: Count, momentum: Share = 0.1, eps: Positive = 1e-5
+        self,
+        in_features: Count,
+        out_features: Count,
+        momentum: Share = 0.1,
+        eps: NonNegative = 1e-5,
     ):
         super().__init__()
         self.linear = initialize(nn.Linear(in_features, out_features, bias=False), "kaiming")

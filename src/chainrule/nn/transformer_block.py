@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from chainrule.arguments import Count, Positive, Rate, checked
+from chainrule.arguments import Count, NonNegative, Rate, checked
 from chainrule.nn.activations import Activation
 from chainrule.nn.attention import CrossAttention, KVCache, SelfAttention
 from chainrule.nn.dropout import dropout as dropped
@@ -64,7 +64,7 @@ class Block(nn.Module):
         feed_forward_size: Count,
         activation: Activation = F.gelu,
         dropout: Rate = 0.0,
-        eps: Positive = 1e-5,
+        eps: NonNegative = 1e-5,
     ):
         super().__init__()
         self.dropout = dropout

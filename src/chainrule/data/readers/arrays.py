@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from chainrule.arguments import checked
+from chainrule.arguments import Share, checked
 from chainrule.data.files import opened
 from chainrule.data.readers.columns import LARGEST
 from chainrule.data.readers.encoders import VectorEncoder
@@ -24,8 +24,8 @@ def arrays(
     x: Any,
     y: Any,
     seed: Seed = 0,
-    test_fraction: float = 0.2,
-    validation_fraction: float = 0.2,
+    test_fraction: Share = 0.2,
+    validation_fraction: Share = 0.2,
     task: str | None = None,
 ) -> Splits:
     """The three splits of your own arrays.

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from chainrule.arguments import checked
+from chainrule.arguments import Share, checked
 from chainrule.data.readers.columns import (
     Columns,
     as_columns,
@@ -56,8 +56,8 @@ def table(
     source: Any,
     target: str,
     seed: Seed = 0,
-    test_fraction: float = 0.2,
-    validation_fraction: float = 0.2,
+    test_fraction: Share = 0.2,
+    validation_fraction: Share = 0.2,
     task: str | None = None,
     ignore: tuple[str, ...] = (),
     options: TableOptions = DEFAULT,
