@@ -28,7 +28,7 @@ export function chart({ label = "", names, dashed = [], height = 180, log = fals
         axes: [{ ...axis, label, labelSize: label ? 18 : 0, labelFont: "12px system-ui", size: 28 }, { ...axis, size: 52, ...(log && { values: (_, ticks) => ticks.map(power) }) }],
         series: [
           { label: label || "step" },
-          ...names.map((name, k) => ({ label: name, stroke: hue(k), width: 2, dash: DASHES[dashed.includes(name) ? 1 : Math.floor(k / 6)], points: { show: false }, value: (_, v) => value(v) })),
+          ...names.map((name, k) => ({ label: name, stroke: hue(k), width: 2, dash: DASHES[dashed.includes(name) ? 1 : Math.floor(k / 6)], points: { show: (plot) => plot.data[0].length < 2 }, value: (_, v) => value(v) })),
         ],
       },
       data,

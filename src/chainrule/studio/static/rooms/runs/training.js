@@ -14,7 +14,7 @@ export function trainingPanel(settings, { named, ended, failed }) {
   const words = h("p", { class: "readout", role: "status" }, "starting …");
   const remarks = h("div", { class: "quiet small" });
   const stop = button("Stop and save", () => channel.send({ stop: true }));
-  const curve = chart({ label: "epoch", names: ["running training loss"], height: 190, alt: "The running training loss" });
+  const curve = chart({ label: "epoch", names: ["training loss, mean of the epoch so far"], height: 190, alt: "The training loss, mean of the epoch so far" });
   const element = h("section", { class: "panel" }, h("div", { class: "row spread" }, h("h2", {}, "Training now"), stop), words, bar, curve.element, remarks);
   const panel = { element, points: () => points[0].length };
   const over = (text) => {
