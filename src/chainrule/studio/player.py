@@ -80,9 +80,9 @@ class Player:
         """Until the server closes the link."""
         self.view = next(self.activity)
         while True:
-            self.show_if_due()
             for message in self.link.receive(self.patience()):
                 self.handle(message)
+            self.show_if_due()
             if self.may_advance():
                 self.advance()
 
