@@ -70,4 +70,16 @@ def record(attempts: Sequence[Attempt], command: str, seed: int, seconds: float)
 
 
 def write(path: Path, content: dict[str, Any]) -> None:
+    """Write a record; kinds that were attacked before and not now keep their rows."""
+    if path.is_file():
+        before = json.loads(path.read_text("utf-8"))
+        kept = {kind: by for kind, by in before["kinds"].items() if kind not in content["kinds"]}
+        failed = [f for f in before["failed"] if f["kind"] in kept]
+        content = content | {
+            "seconds": content["seconds"] + (before["seconds"] if kept else 0),
+            "attempts": content["attempts"] + sum(by["attempts"] for by in kept.values()),
+            "failures": content["failures"] + len(failed),
+            "kinds": kept | content["kinds"],
+            "failed": failed + content["failed"],
+        }
     path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", "utf-8")

@@ -1,5 +1,6 @@
 """The small campaign: every kind of attack, and no attempt that ends as none may end."""
 
+import json
 import random
 from io import StringIO
 from pathlib import Path
@@ -9,7 +10,7 @@ from rich.console import Console
 from campaign.attacks import ATTACKS
 from campaign.attempt import Attack, Found, Outcome
 from campaign.driver import Attempt, attacked, found
-from campaign.report import failures, record, table
+from campaign.report import failures, record, table, write
 
 SEED = 0
 
@@ -59,3 +60,14 @@ def test_failures_are_counted_told_and_recorded() -> None:
     assert kept["attempts"] == 3 and kept["failures"] == 1
     assert kept["kinds"]["kills"] == {"attempts": 2, "right": 1, "silent damage": 1}
     assert kept["failed"][0]["detail"] == "other weights"
+
+
+def test_a_record_is_made_kind_by_kind(tmp_path: Path) -> None:
+    path = tmp_path / "campaign.json"
+    kills = [Attempt("kills", k, Found(Outcome.RIGHT)) for k in range(3)]
+    orphans = [Attempt("orphans", 0, Found(Outcome.ORPHAN, "one was left"))]
+    write(path, record(kills + orphans, "make campaign", 0, 5.0))
+    write(path, record([Attempt("orphans", 0, Found(Outcome.RIGHT))], "make campaign", 0, 2.0))
+    found = json.loads(path.read_text())
+    assert (found["attempts"], found["failures"], found["seconds"]) == (4, 0, 7)
+    assert found["kinds"]["kills"]["right"] == 3 and not found["failed"]
