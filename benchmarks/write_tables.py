@@ -1,4 +1,4 @@
-"""Write the tables of docs/results.md, docs/speed.md and SECURITY.md from what was recorded.
+"""Write the tables of docs/ and of SECURITY.md from what was recorded.
 
     make tables
 
@@ -13,7 +13,9 @@ from pathlib import Path
 from chainrule.runs.record import markdown
 
 ROOT = Path(__file__).parents[1]
-PAGES = (ROOT / "docs/results.md", ROOT / "docs/speed.md", ROOT / "SECURITY.md")
+PAGES = tuple(
+    ROOT / name for name in ("docs/results.md", "docs/speed.md", "docs/studio.md", "SECURITY.md")
+)
 
 
 def speed() -> str:
@@ -166,6 +168,38 @@ def campaign() -> str:
     return "\n".join(lines) + "\n"
 
 
+def studio() -> str:
+    """The studio's figures."""
+    found = json.loads((ROOT / "benchmarks/studio.json").read_text("utf-8"))
+    rates, load, page, slow = (found[part] for part in ("rates", "load", "page", "slowdown"))
+    samples = found["memory"]["samples"]
+    first, last = samples[1], samples[-1]
+    rows = [("first view after the wish to start", f"{found['first']['seconds']['median']:.2f} s")]
+    for name in ("playground", "mnist-cnn", "shakespeare-gpt"):
+        each = rates[name]
+        late = 1000 * each["latency in seconds"]["median"]
+        told = f"{each['updates per second']:.1f} a second, {late:.1f} ms old on arrival"
+        rows.append((f"views while training: {name}", told))
+    rows += [
+        ("slow-down of the MNIST CNN by watching", f"{100 * slow['median slow-down']:.1f} %"),
+        (
+            f"{load['sessions']} sessions at once",
+            f"{load['updates per second, least']:.1f} to {load['updates per second, most']:.1f} "
+            "views a second each",
+        ),
+        ("first paint", f"{page['first contentful paint in seconds']:.2f} s"),
+    ]
+    for name in ("home", "all rooms"):
+        small, plain = page[f"{name} in kB, compressed and plain"]
+        rows.append((f"weight of {name}", f"{small:.0f} kB compressed, {plain:.0f} kB plain"))
+    for part in ("page heap", "server", "largest child"):
+        told = f"{first[part]:.1f} → {last[part]:.1f} MB"
+        rows.append((f"memory, minute {first['minute']:.0f} → {last['minute']:.0f}: {part}", told))
+    lines = ["| | |", "|---|---|", *(f"| {name} | {value} |" for name, value in rows), ""]
+    where = f"`{found['command']}`, {found['load']['date']}, {found['machine']}"
+    return "\n".join([*lines, f"{where}; memory beside other work."]) + "\n"
+
+
 def rewritten(text: str) -> str:
     """A page with all tables in their places."""
     for name, table in (
@@ -181,6 +215,7 @@ def rewritten(text: str) -> str:
         ("tricks", tricks()),
         ("inductive-bias", inductive_bias()),
         ("campaign", campaign()),
+        ("studio", studio()),
     ):
         begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
         text = re.sub(f"{begin}.*?{end}", lambda _, t=table: begin + t + end, text, flags=re.DOTALL)  # noqa: B023
