@@ -222,4 +222,5 @@ def targets() -> list[Target]:
     """All of them, found once in a process's lifetime."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return front_door() + recorded() + from_annotations()
+        found = front_door() + recorded() + from_annotations()
+    return [target for target in found if target.arguments]
