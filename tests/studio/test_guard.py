@@ -26,6 +26,8 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> TestClient:
     (root / "a").mkdir()
     (root / "a" / "curve.png").write_bytes(b"picture")
     (root / "a" / "config.json").write_text("{}")
+    (root / "files").mkdir()
+    (root / "files" / "sent.svg").write_bytes(b"secret")
     (root.parent / "secret.png").write_bytes(b"secret")
     (root / "a" / "link.png").symlink_to(root.parent / "secret.png")
     app = application([HOST, "localhost:8420"], TOKEN, "studio", root)
@@ -108,7 +110,8 @@ def test_a_token_opens_only_the_front_page(client: TestClient, path: str) -> Non
     "path",
     ["/runs/../secret.png", "/runs/a/../../secret.png", "/runs/%2e%2e/secret.png",
      "/runs/a/%2e%2e%2f%2e%2e%2fsecret.png", "/runs/..%2fa/curve.png", "/runs/a/link.png",
-     "/runs/a/config.json", "/runs/a/curve.png%00", "/runs//curve.png", "/runs/a/.png",
+     "/runs/files/sent.svg", "/runs/a/config.json", "/runs/a/curve.png%00", "/runs//curve.png",
+     "/runs/a/.png",
      "/static/../app.py", "/static/%2e%2e/app.py", "/static/..%2fguard.py", "/uplot/../__init__.py",
      "/api/entries/models/..%2f..%2ferrors", "/runs/a%5c..%5c..%5csecret.png/x.png"],
 )  # fmt: skip
@@ -153,7 +156,8 @@ HOSTILE: list[Any] = [
     '{"type": "start", "channel": "a", "activity": "../player"}',
     '{"type": "start", "channel": "a", "activity": ["claim"]}',
     '{"type": "start", "channel": "a", "activity": "claim", "settings": []}',
-    '{"type": "exec", "channel": "a", "code": "import os"}',
+    '{"type": "exec", "channel": "a", "code": "import os"}', '{"type": [], "channel": "a"}',
+    '{"type": {}, "channel": "a"}',
     '{"type": "start", "channel": "a", "activity": "__init__"}',
 ]  # fmt: skip
 
@@ -168,6 +172,29 @@ def test_malformed_messages_are_answered_with_a_sentence(client: TestClient) -> 
         socket.send_text('{"type": "send", "channel": "none", "message": {}}')
         socket.send_text("still there")
         assert socket.receive_json()["type"] == "error"
+
+
+def test_bytes_are_answered_like_any_malformed_message(client: TestClient) -> None:
+    with client.websocket_connect("/live", headers=OWN) as socket:
+        socket.receive_json()
+        socket.send_bytes(b"\x00\xff")
+        assert socket.receive_json()["type"] == "error"
+
+
+def test_cookies_of_others_on_this_host_are_no_hindrance(client: TestClient) -> None:
+    client.cookies.clear()
+    both = f'prefs={{"a": 1}}; studio={TOKEN}; x="'
+    assert status(client, "/", cookie=both) == 200
+
+
+def test_a_session_that_was_taken_over_takes_no_more_orders(client: TestClient) -> None:
+    with client.websocket_connect("/live", headers=OWN) as first:
+        session = first.receive_json()["id"]
+        with client.websocket_connect(f"/live?session={session}", headers=OWN) as second:
+            assert second.receive_json()["id"] == session
+            first.send_text('{"type": "start", "channel": "a", "activity": "runs"}')
+            with pytest.raises(WebSocketDisconnect):
+                first.receive_json()
 
 
 def test_a_flood_of_messages_closes_the_connection(client: TestClient) -> None:

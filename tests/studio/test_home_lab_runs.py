@@ -79,6 +79,14 @@ def test_a_claim_is_measured_as_in_the_lab() -> None:
         assert drawn(activity.send(None))["holds"] == holds
 
 
+def test_a_claim_can_be_measured_after_arguments_that_it_refused() -> None:
+    activity = claim.run({"claim": "xor"})
+    next(activity), next(activity), activity.send({"arguments": {"nothing": 1}})
+    assert "nothing" in drawn(next(activity))["refused"]
+    activity.send({})
+    assert drawn(next(activity))["holds"]
+
+
 @pytest.mark.parametrize("wrong", [{}, {"claim": "nothing"}, {"claim": "xor", "violation": 3}])
 def test_a_claim_refuses_bad_settings(wrong: dict[str, Any]) -> None:
     with pytest.raises(InputError):
@@ -152,6 +160,8 @@ def test_runs_are_compared_and_used(root: Path) -> None:
     (answer,) = drawn(activity.send({"name": "digit.png", "data": data}))["answers"]
     theirs = Run.load(root / names[0]).predict(root / "digit.png")[0]
     assert answer["prediction"] == theirs["prediction"]
+    large = base64.b64encode(bytes(200_000)).decode()
+    assert "characters" not in drawn(activity.send({"name": "x.png", "data": large}))["refused"]
     for bad in ({"name": "x.png", "data": "AAAA"}, {"name": "x", "data": data}, {"text": "no"}):
         assert drawn(activity.send(bad))["refused"]
 
@@ -166,6 +176,9 @@ def test_runs_are_compared_and_used(root: Path) -> None:
         {"recipe": "mlp", "files": {"table": "../../x:AAAA"}, "values": {"target": "x"}},
         {"recipe": "mlp", "files": {"out": "csv:AAAA"}, "values": {"target": "x"}},
         {"recipe": "digits-mlp", "values": {"from_run": "../elsewhere"}},
+        {"recipe": "bert-pretrain", "lists": {"text": "/etc/passwd"}},
+        {"recipe": "dqn", "values": {"env": "os:CartPole-v1"}},
+        {"recipe": "mlp", "files": {"table": "py:AAAA"}, "values": {"target": "x"}},
         {"run": "../elsewhere"},
         {"run": "."},
     ],

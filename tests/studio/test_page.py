@@ -90,3 +90,13 @@ def test_a_room_weighs_less_than_300_kilobytes(room: str) -> None:
     shared = [path for path in STATIC.glob("*") if path.is_file()]
     own = [*rooms.glob(f"{room}.*"), *(rooms / room).rglob("*")]
     assert UPLOT + sum(path.stat().st_size for path in (*shared, *own) if path.is_file()) < 300_000
+
+
+def test_no_room_changes_the_look_of_another(page: Any, studio: Studio) -> None:
+    page.goto(studio.address("draw"))
+    page.wait_for_selector("main h2")
+    page.evaluate("location.hash = '#/graphs'")
+    page.wait_for_selector("main[data-room=graphs] h2")
+    used = "[...document.styleSheets].filter((s) => !s.disabled).map((s) => s.href).join()"
+    assert "draw.css" not in page.evaluate(used)
+    assert "graphs.css" in page.evaluate(used)

@@ -103,6 +103,8 @@ def make(name: str, **options: Any) -> Any:
         raise InputError(
             "this environment needs the package gymnasium: pip install 'chainrule[rl]'"
         ) from None
+    if ":" in name:  # gymnasium would import the module before the colon
+        raise InputError(unknown(name, list(gymnasium.registry)))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # gymnasium warns if a newer version exists

@@ -81,10 +81,16 @@ def checked(name: str, hint: Any, value: Any) -> Any:
     """The value as the hint wants it."""
     origin, inner = get_origin(hint), get_args(hint)
     if origin is Annotated:
+        bounds = [mark for mark in inner[1:] if isinstance(mark, Range)]
+        if inner[0] is str and isinstance(
+            value, str
+        ):  # its own bound, which may be larger than that of other texts
+            for bound in bounds:
+                in_range(name, bound, value)
+            return plain(name, inner[0], value, max((b.high for b in bounds), default=0))
         found = checked(name, inner[0], value)
-        for mark in inner[1:]:
-            if isinstance(mark, Range):
-                in_range(name, mark, found)
+        for bound in bounds:
+            in_range(name, bound, found)
         return found
     if origin is Literal:
         return one_of(name, inner, value)
@@ -103,7 +109,7 @@ def one_of(name: str, known: Sequence[Any], value: Any) -> Any:
     return value
 
 
-def plain(name: str, kind: type, value: Any) -> Any:
+def plain(name: str, kind: Any, value: Any, longest: int | float = LONGEST_TEXT) -> Any:
     """A number, a truth value, a text, or an object of these."""
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
@@ -111,8 +117,8 @@ def plain(name: str, kind: type, value: Any) -> Any:
         raise InputError(f"{name} must be of type {kind.__name__}, got {str(value)[:40]!r}")
     if isinstance(value, float) and not np.isfinite(value):
         raise InputError(f"{name} must be finite, got {value}")
-    if isinstance(value, str) and len(value) > LONGEST_TEXT:
-        raise InputError(f"{name} must have at most {LONGEST_TEXT} characters, got {len(value)}")
+    if isinstance(value, str) and len(value) > longest:
+        raise InputError(f"{name} must have at most {longest} characters, got {len(value)}")
     if isinstance(value, dict) and not all(isinstance(part, PLAIN) for part in value.values()):
         raise InputError(f"{name} must hold numbers, truth values and texts only")
     return value

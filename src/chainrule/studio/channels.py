@@ -9,6 +9,7 @@ from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
+from chainrule.errors import InputError
 from chainrule.studio.activity import Json
 from chainrule.studio.player import LARGEST, LENGTH, play
 
@@ -44,15 +45,25 @@ class Channel:
 
     def __init__(self, name: str, deliver: Deliver, root: Path = Path("runs")):
         self.name, self.deliver, self.root = name, deliver, root
+        self.activity = ""
         self.process: BaseProcess | None = None
+        self.writer: asyncio.StreamWriter | None = None
+        self.reading: asyncio.Task[None] | None = None
 
     async def start(self, activity: str, settings: Json) -> None:
         """Start the child process and pass its messages on."""
+        self.activity = activity
         ours, theirs = socket.socketpair()
-        arguments = (theirs, activity, settings, self.root)
-        self.process = context().Process(target=play, args=arguments, daemon=True)  # type: ignore[attr-defined]
-        await asyncio.to_thread(self.process.start)
-        theirs.close()
+        arguments = (theirs, activity, json.dumps(settings), self.root)
+        process = context().Process(target=play, args=arguments, daemon=True)  # type: ignore[attr-defined]
+        try:
+            await asyncio.to_thread(process.start)
+        except OSError as error:
+            ours.close()
+            raise InputError(f"the activity could not be started: {error.strerror}") from None
+        finally:
+            theirs.close()
+        self.process = process
         self.reader, self.writer = await asyncio.open_connection(sock=ours)
         self.reading = asyncio.create_task(self.pass_on())
 
@@ -70,20 +81,25 @@ class Channel:
             await self.deliver(f'{head}"type":"gone"}}')
 
     async def send(self, message: Json) -> None:
-        """A message to the child; one that is gone misses nothing."""
-        content = json.dumps(message).encode()
-        try:
-            self.writer.write(LENGTH.pack(len(content)) + content)
-            await self.writer.drain()
-        except ConnectionError:
+        """A message to the child; one that is gone misses nothing.
+
+        It is not waited for: a child in a long step must not hold up the page's other messages.
+        """
+        if self.writer is None or self.writer.is_closing():
             return
+        if self.writer.transport.get_write_buffer_size() > LARGEST:
+            raise InputError("the activity is busy and takes no more messages; start it again")
+        content = json.dumps(message).encode()
+        self.writer.write(LENGTH.pack(len(content)) + content)
 
     async def stop(self) -> None:
         """Kill the child, and wait until it is gone."""
         if self.process is None:
             return
-        self.reading.cancel()
-        self.writer.close()
+        if self.reading is not None:
+            self.reading.cancel()
+        if self.writer is not None:
+            self.writer.close()
         self.process.kill()
         await asyncio.to_thread(self.process.join, FAREWELL)
         self.process = None

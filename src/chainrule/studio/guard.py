@@ -10,9 +10,9 @@ As plain ASGI middleware: middleware for HTTP alone would let WebSockets pass un
 
 import hmac
 from collections.abc import Iterable
-from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs
 
+from starlette.requests import cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LARGEST_BODY = 2**20  # bytes
@@ -91,11 +91,8 @@ class Guard:
         return same(given[0], self.token)
 
     def has_cookie(self, cookies: list[str]) -> bool:
-        try:
-            found = SimpleCookie("; ".join(cookies)).get(self.cookie)
-        except CookieError:
-            return False
-        return found is not None and same(found.value, self.token)
+        found = cookie_parser("; ".join(cookies)).get(self.cookie)
+        return found is not None and same(found, self.token)
 
     def marking(self, scope: Scope, send: Send) -> Send:
         """`send` with our headers, and the cookie for whoever came with the token."""

@@ -38,7 +38,7 @@ def serve(
     number = listening.getsockname()[1]
     token = token or secrets.token_urlsafe(24)
     app = application(own_hosts(host, number), token, f"chainrule-studio-{number}", root)
-    shown = "127.0.0.1" if is_any(host) else host
+    shown = lan_address() if is_any(host) else host
     address = f"http://{bracketed(shown)}:{number}/?token={token}"
     config = uvicorn.Config(
         app,
@@ -94,7 +94,7 @@ def own_hosts(host: str, port: int) -> list[str]:
     """The values of the Host header by which the page may be reached."""
     names = {"127.0.0.1", "localhost"}
     if is_any(host):
-        names |= {socket.gethostname(), socket.getfqdn(), *addresses()}
+        names |= {socket.gethostname(), socket.getfqdn(), lan_address(), *addresses()}
     else:
         names.add(bracketed(host))
     return [f"{name}:{port}" for name in sorted(names)]
@@ -107,6 +107,16 @@ def addresses() -> set[str]:
     except socket.gaierror:
         return set()
     return {bracketed(str(place[4][0])) for place in found}
+
+
+def lan_address() -> str:
+    """The address by which other machines reach this one; no packet is sent to find it."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))  # an address that only documentation uses
+        except OSError:  # no network
+            return "127.0.0.1"
+        return str(probe.getsockname()[0])
 
 
 def bracketed(host: str) -> str:

@@ -6,9 +6,10 @@ from contextlib import suppress
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from chainrule.errors import InputError
+from chainrule.studio.channels import Deliver
 from chainrule.studio.sessions import Session, Sessions
 
-TOO_MANY, TOO_FAST = 1013, 1008  # codes with which a WebSocket is closed
+TOO_MANY, TOO_FAST, TAKEN_OVER = 1013, 1008, 1000  # codes with which a WebSocket is closed
 
 
 async def live(websocket: WebSocket) -> None:
@@ -28,19 +29,30 @@ async def live(websocket: WebSocket) -> None:
         return
     try:
         await websocket.send_json({"type": "session", "id": session.id})
-        for channel in session.channels.values():
+        for channel in list(session.channels.values()):
             await channel.send({"type": "look"})
-        await converse(websocket, sessions, session)
+        await converse(websocket, sessions, session, page)
     except (WebSocketDisconnect, RuntimeError):  # Starlette's word for a socket that has closed
         pass
     finally:
         sessions.detach(session, page)
 
 
-async def converse(websocket: WebSocket, sessions: Sessions, session: Session) -> None:
-    """Message by message; one that is malformed is answered with a sentence."""
+async def converse(
+    websocket: WebSocket, sessions: Sessions, session: Session, page: Deliver
+) -> None:
+    """Message by message, until another connection takes the session over.
+
+    A message that is malformed is answered with a sentence.
+    """
     while True:
-        text = await websocket.receive_text()
+        received = await websocket.receive()
+        if received["type"] == "websocket.disconnect":
+            return
+        if session.page is not page:
+            await websocket.close(TAKEN_OVER, "another tab has this session")
+            return
+        text = received.get("text") or ""
         if not session.within_rate():
             await websocket.close(TOO_FAST, "too many messages")
             return

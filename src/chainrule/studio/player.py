@@ -144,8 +144,15 @@ class Player:
         self.shown_at = time.monotonic()
 
 
-def play(connection: socket.socket, name: str, settings: Json, root: Path = Path("runs")) -> None:
-    """What a child process does: one activity, until the server closes the socket or dies."""
+def play(connection: socket.socket, name: str, settings: str, root: Path = Path("runs")) -> None:
+    """What a child process does: one activity, until the server closes the socket or dies.
+
+    Args:
+        connection: to the server.
+        name: of the activity.
+        settings: its settings as JSON.
+        root: the folder of the runs.
+    """
     die_with_parent(os.getppid())
     place.settle(root)
     os.nice(NICENESS)
@@ -156,7 +163,7 @@ def play(connection: socket.socket, name: str, settings: Json, root: Path = Path
             import torch
 
             torch.set_num_threads(1)
-            Player(activity_named(name)(settings), link).play()
+            Player(activity_named(name)(json.loads(settings)), link).play()
         except InputError as error:
             link.send({"type": "error", "message": str(error)})
             link.send({"type": "ended"})

@@ -19,8 +19,9 @@ from chainrule.studio.channels import Channel
 from chainrule.studio.player import activity_names
 
 SESSIONS = 40  # at a time
-CHANNELS = 4  # of one session
+CHANNELS = 8  # of one session
 PROCESSES = 48  # of all sessions
+TRAININGS = 2  # of recipes, which take all cores and much memory
 GRACE = 10.0  # seconds that a lost page has to come back
 BURST, RATE = 200.0, 100.0  # messages of one page: at once, and per second
 LONGEST_NAME = 40  # characters of a channel's name
@@ -63,8 +64,7 @@ class Session:
             await channel.stop()
 
     async def close(self) -> None:
-        for name in list(self.channels):
-            await self.stop(name)
+        await asyncio.gather(*map(self.stop, list(self.channels)), return_exceptions=True)
 
 
 class Sessions:
@@ -101,15 +101,22 @@ class Sessions:
         session.ending = loop.call_later(GRACE, lambda: loop.create_task(self.end(session)))
 
     async def end(self, session: Session) -> None:
+        """Unless its page has come back in the last moment."""
+        if session.page is not None:
+            return
         self.all.pop(session.id, None)
         await session.close()
 
     async def close(self) -> None:
         """Everything, when the server stops."""
+        for session in self.all.values():
+            session.page = None
         await asyncio.gather(*(self.end(session) for session in list(self.all.values())))
 
     async def handle(self, session: Session, message: Any) -> None:
         """One message of a page; anything malformed is an InputError."""
+        if session.id not in self.all:
+            raise InputError("this page has been away too long; reload it")
         if not isinstance(message, dict):
             raise InputError("a message must be a JSON object")
         kind, name = message.get("type"), message.get("channel")
@@ -119,7 +126,7 @@ class Sessions:
             await self.start(session, name, message)
         elif kind == "stop":
             await session.stop(name)
-        elif kind in PASSED_ON:
+        elif isinstance(kind, str) and kind in PASSED_ON:
             await pass_on(session, name, message)
         else:
             raise InputError(unknown("kind of message", str(kind)[:40], ["start", *PASSED_ON]))
@@ -127,17 +134,26 @@ class Sessions:
     async def start(self, session: Session, name: str, message: Json) -> None:
         """A new activity; whatever ran on the channel is stopped."""
         activity, settings = message.get("activity"), message.get("settings", {})
-        if activity not in activity_names():
+        if not isinstance(activity, str) or activity not in activity_names():
             raise InputError(unknown("activity", str(activity)[:40], activity_names()))
         if not isinstance(settings, dict):
             raise InputError("the settings of an activity must be a JSON object")
         await session.stop(name)
         if len(session.channels) >= CHANNELS:
             raise InputError(f"a page may run {CHANNELS} activities at a time")
-        if sum(len(s.channels) for s in self.all.values()) >= PROCESSES:
+        running = [c.activity for s in self.all.values() for c in s.channels.values()]
+        if activity == "training" and running.count("training") >= TRAININGS:
+            raise InputError(
+                f"{TRAININGS} recipes are being trained already; stop one of them first"
+            )
+        if len(running) >= PROCESSES:
             raise InputError(f"{PROCESSES} activities are running already; stop one of them first")
         channel = session.channels[name] = Channel(name, session.deliver, self.root)
-        await channel.start(activity, settings)
+        try:
+            await channel.start(activity, settings)
+        except InputError:
+            del session.channels[name]
+            raise
 
 
 async def pass_on(session: Session, name: str, message: Json) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
+from chainrule.errors import InputError
 from chainrule.lab.claim import Picture, Verdict, help_of, near_of, parameters_of
 from chainrule.lab.result import BROKEN, check_entry, violate
 from chainrule.registry import Entry, find
@@ -40,13 +41,19 @@ def run(settings: Json) -> Activity:
     known = {"arguments": arguments(entry), "violations": violations(entry)}
     while True:
         yield View(lambda: {"measuring": True} | known)
-        if chosen.violation:
-            result = violate(entry, chosen.violation)
-        else:
-            result = check_entry(entry, chosen.arguments)
-        content = {"measuring": False} | known | plain(result.verdict)
+        content = {"measuring": False} | known | measured(entry, chosen)
         message = yield View(lambda content=content: content, waiting=True)  # type: ignore[misc]
         chosen = read(Measurement, message or {})
+
+
+def measured(entry: Entry, chosen: Measurement) -> Json:
+    """The verdict; arguments that the claim refuses are told, and others may follow."""
+    try:
+        if chosen.violation:
+            return plain(violate(entry, chosen.violation).verdict)
+        return plain(check_entry(entry, chosen.arguments).verdict)
+    except InputError as error:
+        return {"refused": str(error)}
 
 
 def arguments(entry: Entry) -> list[Json]:

@@ -14,6 +14,7 @@ from chainrule.studio.activity import Activity, Json, Range, View, read, rounded
 from chainrule.studio.place import run_folder
 
 ROWS = 200  # answers that are shown
+LARGEST_FILE = 7_000_000  # characters of base64
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Question:
 
     text: Annotated[str, Range(0, 10_000)] = ""
     name: Annotated[str, Range(0, 200)] = ""
-    data: str = ""
+    data: Annotated[str, Range(0, LARGEST_FILE)] = ""
 
 
 def run(settings: Json) -> Activity:
@@ -44,9 +45,8 @@ def run(settings: Json) -> Activity:
     content: Json = {"takes": takes, "answers": []}
     while True:
         message = yield View(lambda content=content: content, waiting=True)  # type: ignore[misc]
-        question = read(Question, message or {})
         try:
-            found = answers(training, question)
+            found = answers(training, read(Question, message or {}))
             content = {"takes": takes, "answers": [plain(answer) for answer in found[:ROWS]]}
         except InputError as error:  # the next question may be better
             content = {"takes": takes, "answers": [], "refused": str(error)}

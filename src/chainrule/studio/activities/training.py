@@ -23,6 +23,14 @@ from chainrule.studio.activities.recipe_form import FILES, RUNS
 from chainrule.studio.activity import Activity, Json, Range, View, read, rounded
 from chainrule.training import Progress
 
+SHARE = 0.75  # of the machine's memory that a training may take
+QUOTA = 500_000_000  # bytes of all files that pages have sent
+SUFFIXES = {
+    "table": ("csv", "tsv", "json", "gz"),
+    "text": ("txt", "md"),
+    "edges": ("csv", "tsv", "txt"),
+    "nodes": ("csv", "tsv", "txt"),
+}
 UPLOADS = "files"  # folder of the files that pages have sent, beside the runs
 
 
@@ -71,17 +79,18 @@ def run(settings: Json) -> Activity:
 
 
 def use_machine() -> None:
-    """Training takes all cores and as much memory as the system allows."""
+    """Training takes all cores and a good part of the memory."""
     torch.set_num_threads(os.cpu_count() or 1)
     _, most = resource.getrlimit(resource.RLIMIT_DATA)
-    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+    present = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    resource.setrlimit(resource.RLIMIT_DATA, (int(SHARE * present), most))
 
 
 def created(chosen: Settings) -> Run:
     """A new run in a folder of its own."""
     entry = find("recipes", chosen.recipe)
     values = {name: named(name, value) for name, value in chosen.values.items()}
-    values |= {name: entries_of(value) for name, value in chosen.lists.items()}
+    values |= {name: entries_of(named(name, value)) for name, value in chosen.lists.items()}
     values |= {name: str(stored(name, value)) for name, value in chosen.files.items()}
     configuration = configure(entry.load().Recipe, values)
     return Run.create(entry, configuration, next_folder(entry.name, place.root()))
@@ -117,14 +126,18 @@ def stored(name: str, sent: str) -> Path:
         sent: the file's suffix and its content in base64, with a colon between them.
     """
     suffix, _, data = str(sent).partition(":")
-    if name not in FILES or not (suffix.isalnum() and len(suffix) <= 8):
-        raise InputError(f"`{name}` takes no file of this kind")
+    if suffix not in SUFFIXES.get(name, ()):
+        kinds = " or ".join(SUFFIXES.get(name, ("no file",)))
+        raise InputError(f"`{name}` takes {kinds}, got a file that ends in {suffix[:8]!r}")
     try:
         content = base64.b64decode(data, validate=True)
     except binascii.Error:
         raise InputError(f"`{name}` must be sent in base64") from None
-    path = place.root() / UPLOADS / f"{hashlib.sha256(content).hexdigest()[:16]}.{suffix}"
-    path.parent.mkdir(parents=True, exist_ok=True)
+    folder = place.root() / UPLOADS
+    folder.mkdir(parents=True, exist_ok=True)
+    if sum(path.stat().st_size for path in folder.iterdir()) + len(content) > QUOTA:
+        raise InputError(f"{folder} holds {QUOTA} bytes of sent files already; delete some of them")
+    path = folder / f"{hashlib.sha256(content).hexdigest()[:16]}.{suffix}"
     path.write_bytes(content)
     return path
 

@@ -41,10 +41,12 @@ export async function fetchJson(path, options = {}) {
   return content;
 }
 
+const RAISED = Object.fromEntries([..."-0123456789"].map((c, k) => [c, "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"[k]]));
+
 /** A number as people write it: four significant digits, no trailing zeros. */
 export function number(value, digits = 4) {
   if (value === null || value === undefined || !Number.isFinite(value)) return "–";
-  if (value !== 0 && (Math.abs(value) >= 1e6 || Math.abs(value) < 1e-3)) return value.toExponential(2).replace("e", "·10^").replace("^+", "^");
+  if (value !== 0 && (Math.abs(value) >= 1e6 || Math.abs(value) < 1e-3)) return value.toExponential(2).replace(/e[+]?(-?\d+)/, (_, power) => `·10${[...power].map((c) => RAISED[c]).join("")}`);
   return String(Number(value.toPrecision(digits)));
 }
 

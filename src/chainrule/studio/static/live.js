@@ -9,6 +9,7 @@ import { notify } from "./dom.js";
 const channels = new Map();
 let socket = null;
 let session = "";
+let ready = false; // the server has told us our session
 let waiting = [];
 let retry = 250;
 let count = 0;
@@ -19,6 +20,7 @@ function connect() {
   socket.onmessage = ({ data }) => receive(JSON.parse(data));
   socket.onclose = () => {
     socket = null;
+    ready = false;
     status("lost");
     setTimeout(connect, retry);
     retry = Math.min(4000, 2 * retry);
@@ -38,8 +40,11 @@ function receive(message) {
       draw(channel);
     }
   } else if (message.type === "error") (handlers.error || notify)(message.message);
-  else if (message.type === "ended") handlers.ended?.();
-  else if (message.type === "gone" && !channel.stopped) (handlers.error || notify)("the activity has stopped unexpectedly; start it again");
+  else if (message.type === "ended") {
+    channel.ended = true;
+    handlers.ended?.();
+  }
+  else if (message.type === "gone" && !channel.stopped && !channel.ended) (handlers.error || notify)("the activity has stopped unexpectedly; start it again");
 }
 
 // In the next frame; at once in a hidden tab, where there are no frames.
@@ -59,13 +64,14 @@ function opened(id) {
   const returned = id === session;
   session = id;
   retry = 250;
+  ready = true;
   status("connected");
   if (!returned) waiting = [...channels.values()].map(started); // a new page, or a server that forgot us
   for (const message of waiting.splice(0)) socket.send(JSON.stringify(message));
 }
 
 function send(message) {
-  if (socket?.readyState === WebSocket.OPEN && session) socket.send(JSON.stringify(message));
+  if (ready && socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message));
   else if (message.type !== "seen") waiting.push(message);
 }
 
@@ -90,6 +96,7 @@ export function start(activity, settings, handlers) {
     pause: () => told("pause"),
     resume: () => told("resume"),
     step: () => told("step"),
+    again: (next) => { channel.settings = next; }, // what to start with if the server has forgotten us
     stop: () => {
       channel.stopped = true;
       channels.delete(channel.name);

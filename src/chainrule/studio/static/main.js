@@ -20,7 +20,15 @@ let opening = 0;
 function place() {
   const [path, query = ""] = location.hash.replace(/^#\/?/, "").split("?");
   const [room, ...rest] = path.split("/");
-  return { room: ROOMS.some(([name]) => name === room) ? room : "home", path: rest.map(decodeURIComponent), params: new URLSearchParams(query) };
+  return { room: ROOMS.some(([name]) => name === room) ? room : "home", path: rest.map(decoded), params: new URLSearchParams(query) };
+}
+
+function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }
 
 async function open() {
@@ -28,6 +36,8 @@ async function open() {
   const mine = ++opening;
   close?.();
   close = null;
+  document.getElementById("notices").replaceChildren();
+  for (const sheet of document.querySelectorAll("link[href^='/static/rooms/']")) sheet.disabled = !sheet.href.endsWith(`/${room}.css`); // no room's look reaches another
   for (const link of nav.children) {
     if (link.dataset.room === room) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
@@ -36,11 +46,14 @@ async function open() {
   try {
     const module = await import(`./rooms/${room}.js`);
     if (mine !== opening) return; // another room was opened meanwhile
-    main.replaceChildren();
     main.dataset.room = room;
-    close = (await module.open(main, { path, params })) || null;
+    const container = h("div", { class: "room" });
+    main.replaceChildren(container);
+    const closing = (await module.open(container, { path, params })) || null;
+    if (mine !== opening) return closing?.();
+    close = closing;
   } catch (error) {
-    show(main, h("div", { class: "panel" }, h("h1", {}, "This room did not open"), h("p", {}, error.message)));
+    show(main, h("div", { class: "panel" }, h("h1", {}, "This page could not be opened"), h("p", {}, error.message)));
     notify(error.message);
   }
 }

@@ -10,11 +10,12 @@ const TILES = [
   ["playground", "Playground", "Watch a network bend its decision surface, unit by unit; draw the data yourself."],
   ["draw", "Draw and see", "Draw a digit, edit a kernel, race optimizers down a slope, step through backpropagation."],
   ["sequences", "Sequences", "A model writes letter by letter; see where attention looks; fill in a [MASK]."],
-  ["graphs", "Graphs and decisions", "Messages on a graph, colors of Weisfeiler and Leman, a grid world, CartPole."],
+  ["graphs", "Graphs and decisions", "Message passing, Weisfeiler–Leman colors, a grid world, CartPole."],
   ["lab", "Lab", "Every theorem of the course, measured again with your numbers, and violated on purpose."],
   ["runs", "Runs", "Train any recipe on real data, watch its curves, compare, predict."],
 ];
 let known = null;
+let measuring = null; // the claim that is being measured for its entry
 
 export async function open(main, { path, params }) {
   stylesheet("/static/rooms/home.css");
@@ -33,7 +34,7 @@ function overview(main, wanted, kind) {
     const query = new URLSearchParams(Object.entries({ search: search.value, kind: select.value }).filter(([, v]) => v));
     history.replaceState(null, "", `#/home${query.size ? `?${query}` : ""}`);
     tiles.hidden = Boolean(search.value || select.value);
-    show(list, chosen.length ? byChapter(chosen) : h("p", { class: "quiet" }, "Nothing has these words; try fewer, or a section of the notes such as J 2.5."));
+    show(list, chosen.length ? byChapter(chosen) : h("p", { class: "quiet" }, "No matches; try fewer words, or a section of the notes such as J 2.5."));
   };
   search.addEventListener("input", update);
   select.addEventListener("change", update);
@@ -79,6 +80,7 @@ async function entryPage(main, kind, name) {
     h("div", { class: "columns side-right wide" }, h("article", { class: "panel text" }, entry.paragraphs.map(paragraph), code(entry.code)), column),
   );
   fillPortrait(portrait, kind, name);
+  return () => measuring?.stop();
 }
 
 function paragraph({ kind, text }) {
@@ -100,7 +102,7 @@ async function fillPortrait(element, kind, name) {
       return showClaim(element, name);
     }
     if (!WITH_PORTRAIT.includes(kind)) return;
-    show(element, h("p", { class: "quiet" }, "looking …"));
+    show(element, h("p", { class: "quiet" }, "Loading …"));
     show(element, portraitOf(await ask("portrait", { kind, name }), name));
   } catch (error) {
     show(element, h("p", { class: "quiet" }, error.message));
@@ -109,13 +111,13 @@ async function fillPortrait(element, kind, name) {
 
 async function showClaim(element, name) {
   const { start } = await import("../live.js");
-  const channel = start("claim", { claim: name }, {
+  const channel = measuring = start("claim", { claim: name }, {
     view: (content) => {
       if (content.measuring) return;
       channel.stop();
       show(element, h("section", { class: "panel" }, figure(content.picture, { width: 460, height: 320 }), h("p", { class: content.holds ? "good" : "bad" }, content.holds ? "✓ holds" : "✗ fails")));
     },
-    error: (text) => show(element, h("p", { class: "bad" }, text)),
+    error: (text) => { channel.stop(); show(element, h("p", { class: "bad" }, text)); },
   });
 }
 

@@ -159,6 +159,7 @@ function outcome(title) {
     show(content) {
       element.classList.toggle("busy", content.measuring);
       if (content.measuring) return;
+      if (content.refused) return show(verdict, h("span", { class: "bad" }, content.refused));
       show(verdict, h("span", { class: content.holds ? "good" : "bad" }, content.holds ? "✓ holds" : "✗ fails"));
       show(picture, figure(content.picture, { width: 440, height: 330 }));
       const rows = [[content.quantity, `${number(content.measured)}   (bound ${content.relation} ${number(content.bound)})`], ...Object.entries(content.conditions).map(([text, ok]) => [text, ok ? "yes" : "no"]), ...Object.entries(content.details).map(([text, value]) => [text, number(value)])];

@@ -58,6 +58,7 @@ class Room {
     const training = trainingPanel(settings, {
       named: (name) => {
         if (trainings.get(name) === training) return;
+        if (this.closed) return void trainings.set(name, training);
         trainings.set(name, training);
         this.chosen = new Set([name]);
         history.replaceState(null, "", `#/runs/${encodeURIComponent(name)}`);
@@ -81,6 +82,7 @@ class Room {
   }
 
   close() {
+    this.closed = true;
     this.leave();
     this.list.stop();
   }

@@ -34,7 +34,7 @@ export function open(stage, state) {
     if (race?.best) state.set({ rate: Number(race.best.momentum[0].toPrecision(2)), momentum: Number(race.best.momentum[1].toFixed(2)) });
   }, { title: "Polyak's choice for momentum on this curvature" });
 
-  const text = about("θ ← θ − η ∇h(θ),  factor max_i |1 − ηλ_i|          v ← βv + ∇h,  θ ← θ − ηv", "λ are the curvatures at the minimum, from μ to L. Raise η beyond 2/L: gradient descent diverges. Raise k: momentum gains. Click into the map to start elsewhere.",
+  const text = about("θ ← θ − η ∇h(θ),  factor max_i |1 − ηλ_i|          v ← βv + ∇h,  θ ← θ − ηv", "λ are the curvatures at the minimum, from μ to L. Raise η beyond 2/L: gradient descent diverges. Raise k: momentum gains. Click the map to start elsewhere.",
     [["claims", "learning-rates", "learning rates"], ["claims", "nesterov", "Nesterov"], ["claims", "divergence", "divergence"], ["claims", "saddle-escape", "saddles"], ["claims", "adam-first-step", "Adam's first step"]]);
   stage.append(h("div", { class: "columns draw-descent" },
     panel("Surface and race", {},
@@ -48,7 +48,7 @@ export function open(stage, state) {
       h("div", { class: "row start" }, field(state, "x", { label: "Start x" }), field(state, "y", { label: "y" }))),
     h("div", { class: "stack" }, panel(null, {}, map, time.element, status), text),
     h("div", { class: "stack" },
-      panel("log₁₀ of the loss above its lowest", {}, losses.element),
+      panel("log₁₀ of the loss above its minimum", {}, losses.element),
       panel("Factor per step near the minimum", {}, table, tune))));
 
   const settings = () => {

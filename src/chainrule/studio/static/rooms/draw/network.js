@@ -41,7 +41,7 @@ export function open({ options, middle, right }, state, ink) {
   options.append(...[
     choice(state, "data", { label: "Data", options: [["digits", "small digits"], ["mnist", "MNIST"]], title: "MNIST only where it is on this machine" }),
     kind === "pointnet" ? null : choice(state, "target", { label: "Explain", options: [[-1, "the likeliest"], ...Array.from({ length: 10 }, (_, k) => [k, String(k)])] }),
-    toggle(state, "center", { label: "Center and scale as the data are" }),
+    toggle(state, "center", { label: "Center and scale like the training data" }),
     slider(state, "seed", { label: "Seed", min: 0, max: 20 }),
   ].filter(Boolean));
 

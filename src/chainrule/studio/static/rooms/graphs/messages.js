@@ -92,7 +92,7 @@ export function open(stage, state) {
   document.addEventListener("themechange", redraw);
 
   stage.append(
-    about(EQUATION, "Press Hop: a value travels one edge per layer, so after k hops a node has seen k edges far. Many hops make all nodes alike, at the rate λ₂ of the graph.",
+    about(EQUATION, "Press Hop: a value travels one edge per layer, so after k hops each node has seen everything within k edges. Many hops make all nodes alike, at the rate λ₂ of the graph.",
       [["models/message-passing", "message passing"], ["models/gcn", "GCN"], ["models/gat", "GAT"], ["claims/receptive-hops", "receptive field"], ["claims/over-smoothing", "over-smoothing"]]),
     h("div", { class: "columns three" },
     h("div", { class: "stack" },

@@ -12,7 +12,7 @@ const two = (v) => v.toFixed(2).replace("-", "−");
 /** options: put(row, column, mark or undefined for the present tool). */
 export function world({ put }) {
   const canvas = h("canvas", { class: "world", tabindex: "0", "data-keys": "", role: "application", "aria-label": "Map of the grid world. Arrow keys move, Enter puts the chosen thing; # wall, x pit, g goal, s start, . ground" });
-  const status = h("p", { class: "small quiet key", role: "status" }, "Click a cell to put what is chosen above; a second click takes it away.");
+  const status = h("p", { class: "small quiet key", role: "status" }, "Click a cell to place the item chosen above; click again to remove it.");
   let found = null;
   let triangles = false;
   let size = 50;

@@ -26,10 +26,11 @@ export function trainingPanel(settings, { named, ended, failed }) {
   const channel = start("training", settings, {
     view: (now) => {
       name = now.run;
+      channel.again({ run: name });
       named(name);
       bar.value = now.fraction ?? bar.value;
       if (now.finished) return over("finished");
-      if (now.stopped) return over("stopped and saved; it can go on at any time");
+      if (now.stopped) return over("stopped and saved; resume it at any time");
       if (now.epoch === undefined) return;
       words.textContent = `epoch ${now.epoch} of ${now.epochs}, step ${now.step} of ${now.steps}, loss ${number(now.loss)}`;
       show(remarks, now.remarks.map((text) => h("p", {}, text)));

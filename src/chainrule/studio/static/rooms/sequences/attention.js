@@ -128,7 +128,7 @@ export function build(context) {
     h("div", { class: "stack" }, networkPanel(context), panel("Training", {}, h("div", { class: "row" }, player(language), phaseButton(language)), h("p", { class: "small quiet" }, "The maps change while the network learns. It is the one that writes in the first tab."))),
     panel("", { class: "wide" }, field(state, "attended", { label: "Text, up to 48 characters" }), remark.element, strip, heading, map, line, sums),
     h("div", { class: "stack" },
-      about("A = softmax(Q Kᵀ / √d + mask)\nξ_i = Σ_j a_ij v_j,   Σ_j a_ij = 1", "Each row is a character and where it looks. Point at a character, or reach it with the Tab key. After some hundred steps the heads of the first layer look at their neighbors, those of the second further back.", [["models", "gpt"], ["claims", "attention-convex"], ["claims", "attention-variance"], ["claims", "order-without-positions"]]),
+      about("A = softmax(Q Kᵀ / √d + mask)\nξ_i = Σ_j a_ij v_j,   Σ_j a_ij = 1", "Each row is a character and where it looks. Point at a character, or reach it with the Tab key. After a few hundred steps the heads of the first layer look at their neighbors, those of the second further back.", [["models", "gpt"], ["claims", "attention-convex"], ["claims", "attention-variance"], ["claims", "order-without-positions"]]),
       panel("All heads: layer.head", {}, heads)));
   return {
     element,

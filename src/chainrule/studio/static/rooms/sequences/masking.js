@@ -32,7 +32,7 @@ export function build({ state, finished }) {
 
   const element = h("div", { class: "columns three" },
     panel("Network", {}, runChoice(state, "filler", finished(/^bert-pretrain$/)), fresh, player(network),
-      h("p", { class: "small quiet" }, "The grammar takes seconds. Real text takes minutes until more than the frequent words are learned.")),
+      h("p", { class: "small quiet" }, "The grammar takes seconds. Real text takes minutes before it learns more than the most frequent words.")),
     panel("", { class: "wide" }, field(state, "blanks", { label: "A sentence with [MASK] in it" }), remark.element, h("h2", {}, "The ten likeliest words for every blank"), blanks),
     h("div", { class: "stack" },
       about("p(w_t | the rest)\n    = softmax(E N(φ(W x_t + b)) + c)", "In every step 15 % of the words are hidden. BERT sees what comes before and after: “the black [MASK] looks” wants somebody who can look, “a [MASK] flower” a color.", [["models", "bert"], ["models", "bert-pretraining"], ["recipes", "bert-pretrain"], ["claims", "bert-masking"]]),
