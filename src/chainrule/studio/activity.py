@@ -82,13 +82,11 @@ def checked(name: str, hint: Any, value: Any) -> Any:
     origin, inner = get_origin(hint), get_args(hint)
     if origin is Annotated:
         bounds = [mark for mark in inner[1:] if isinstance(mark, Range)]
-        if inner[0] is str and isinstance(
-            value, str
-        ):  # its own bound, which may be larger than that of other texts
-            for bound in bounds:
-                in_range(name, bound, value)
-            return plain(name, inner[0], value, max((b.high for b in bounds), default=0))
-        found = checked(name, inner[0], value)
+        if inner[0] is str:  # its own bound may be larger than that of other texts
+            longest = max((bound.high for bound in bounds), default=LONGEST_TEXT)
+            found = plain(name, str, value, longest)
+        else:
+            found = checked(name, inner[0], value)
         for bound in bounds:
             in_range(name, bound, found)
         return found

@@ -47,14 +47,15 @@ def verdict(trials: int, number: int, seed: int, power: float) -> Verdict:
     mistakes, bounds = zip(*found, strict=True)
     worst = max(m / b for m, b in found)
     low, high = min(bounds), max(bounds)
+    bound = "R²/γ²" if power == 2 else f"(R/γ)^{power:g}"
     return Verdict(
-        quantity="largest mistakes / ⌊R²/γ²⌋",
+        quantity=f"largest mistakes / ⌊{bound}⌋",
         measured=worst,
         relation="≤",
         bound=1.0,
         picture=Picture(
-            title="The perceptron stays below Novikoff's bound",
-            x_label="bound R²/γ²",
+            title=f"Mistakes of the perceptron against {bound}",
+            x_label=f"bound {bound}",
             y_label="mistakes",
             points={"data sets": (list(bounds), [max(m, 0.5) for m in mistakes])},
             bounds={"mistakes = bound": ([low, high], [low, high])},

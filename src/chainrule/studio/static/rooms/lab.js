@@ -26,7 +26,7 @@ class Room {
     this.channels = [];
     this.controls = h("div", {}, h("p", { class: "quiet small" }, "reading its arguments …"));
     this.stated = outcome("As stated");
-    this.violated = outcome("Violated on purpose");
+    this.violated = outcome("Violated on purpose", true);
     this.list = contents(entry.name);
     main.append(h("div", { class: "columns lab" }, this.list, this.statement(), h("div", { class: "columns two outcomes" }, this.stated.element, this.violated.element)));
     const chosen = this.list.querySelector("[aria-current]");
@@ -68,7 +68,7 @@ class Room {
 
   /** The select above the second panel: the hypothesis, or something small. */
   choose(violations) {
-    const options = Object.keys(violations).map((name) => [name, name === BROKEN ? "of the hypothesis" : name]);
+    const options = Object.keys(violations).map((name) => [name, name === BROKEN ? "the main violation" : name]);
     const explain = () => this.violated.explain(violations[this.state.get("violation")]);
     this.state.on(() => { explain(); this.broken?.send({ violation: this.state.get("violation") }); }, "violation");
     this.violated.choose(choice(this.state, "violation", { label: "Violation", options }));
@@ -145,7 +145,7 @@ function control(state, { name, type, default: value, help }) {
 }
 
 /** One measurement: verdict, numbers, picture; above them what was chosen, and how it is violated. */
-function outcome(title) {
+function outcome(title, violated = false) {
   const verdict = h("p", { class: "verdict", role: "status" }, "measuring …");
   const chosen = h("div", { class: "chosen-violation" });
   const how = h("p", { class: "how small" });
@@ -160,7 +160,7 @@ function outcome(title) {
       element.classList.toggle("busy", content.measuring);
       if (content.measuring) return;
       if (content.refused) return show(verdict, h("span", { class: "bad" }, content.refused));
-      show(verdict, h("span", { class: content.holds ? "good" : "bad" }, content.holds ? "✓ holds" : "✗ fails"));
+      show(verdict, h("span", { class: content.holds ? "good" : "bad" }, content.holds ? (violated ? "✓ holds: not detected, the measurement is not sharp enough" : "✓ holds") : "✗ fails"));
       show(picture, figure(content.picture, { width: 440, height: 330 }));
       const rows = [[content.quantity, `${number(content.measured)}   (bound ${content.relation} ${number(content.bound)})`], ...Object.entries(content.conditions).map(([text, ok]) => [text, ok ? "yes" : "no"]), ...Object.entries(content.details).map(([text, value]) => [text, number(value)])];
       show(numbers, h("tbody", {}, rows.map(([key, value]) => h("tr", {}, h("td", {}, key), h("td", { class: "number" }, value)))));
