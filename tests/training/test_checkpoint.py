@@ -187,3 +187,11 @@ def test_a_header_of_another_form_is_refused_by_its_key(
     with pytest.raises(InputError, match=r"last\.safetensors is damaged") as caught:
         state_of(nn.Linear(3, 2)).restore(tmp_path)
     assert told in str(caught.value)
+
+
+def test_a_header_whose_metadata_are_null_has_no_state(tmp_path: Path) -> None:
+    header = b'{"__metadata__":null,"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}'
+    path = tmp_path / "null.safetensors"
+    path.write_bytes(len(header).to_bytes(8, "little") + header + bytes(4))
+    tensors, state = checkpoint.load(path)
+    assert tensors["w"].tolist() == [0.0] and state == {}

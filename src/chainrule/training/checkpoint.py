@@ -63,7 +63,7 @@ def load(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     try:
         tensors = deserialize(content)
         header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
-        text = header.get("__metadata__", {}).get("state", "{}")
+        text = (header.get("__metadata__") or {}).get("state", "{}")  # null is no metadata
     except (SafetensorError, ArithmeticError, LookupError, RuntimeError, ValueError) as error:
         raise damaged(path, f"is damaged or not a safetensors file ({error})") from None
     state = parsed(text.encode(), path, strict=False)
