@@ -98,5 +98,5 @@ def test_no_room_changes_the_look_of_another(page: Any, studio: Studio) -> None:
     page.evaluate("location.hash = '#/graphs'")
     page.wait_for_selector("main[data-room=graphs] h2")
     used = "[...document.styleSheets].filter((s) => !s.disabled).map((s) => s.href).join()"
+    page.wait_for_function(f"({used}).includes('graphs.css')")
     assert "draw.css" not in page.evaluate(used)
-    assert "graphs.css" in page.evaluate(used)
