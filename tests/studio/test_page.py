@@ -97,6 +97,6 @@ def test_no_room_changes_the_look_of_another(page: Any, studio: Studio) -> None:
     page.wait_for_selector("main h2")
     page.evaluate("location.hash = '#/graphs'")
     page.wait_for_selector("main[data-room=graphs] h2")
-    used = "[...document.styleSheets].filter((s) => !s.disabled).map((s) => s.href).join()"
-    page.wait_for_function(f"({used}).includes('graphs.css')")
-    assert "draw.css" not in page.evaluate(used)
+    page.wait_for_selector("link[href$='graphs.css']", state="attached")
+    disabled = "document.querySelector(\"link[href$='{}.css']\").disabled"
+    assert page.evaluate(disabled.format("draw")) and not page.evaluate(disabled.format("graphs"))
