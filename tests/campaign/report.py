@@ -82,4 +82,5 @@ def write(path: Path, content: dict[str, Any]) -> None:
             "kinds": kept | content["kinds"],
             "failed": failed + content["failed"],
         }
-    path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+    path.write_text(text, "utf-8", "backslashreplace")

@@ -63,3 +63,15 @@ def test_help_wins_over_everything_else(capsys: pytest.CaptureFixture[str]) -> N
 def test_words_after_two_dashes_are_no_flags(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["show", "--", "--code"]) == 2
     assert "there is no entry named '--code'" in capsys.readouterr().err
+
+
+def test_a_word_that_is_no_text_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["train", "digits-mlp", "--freeze", "\udcff"]) == 2
+    assert "not UTF-8" in capsys.readouterr().err
+
+
+def test_a_batch_cannot_be_split_into_more_parts_than_a_number_holds(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["train", "digits-mlp", "--accumulate", str(2**63)]) == 2
+    assert "--accumulate must be at most" in capsys.readouterr().err

@@ -71,6 +71,8 @@ def dispatch(arguments: list[str]) -> int:
     if arguments[0] == "--version":
         print(chainrule.__version__)
         return 0
+    if any("\udc80" <= letter <= "\udcff" for word in arguments for letter in word):
+        raise InputError("a word of the command line is not UTF-8; type it again")
     command, *rest = arguments
     if command not in COMMANDS:
         raise InputError(unknown("command", command, list(COMMANDS)))

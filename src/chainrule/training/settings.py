@@ -13,6 +13,8 @@ from chainrule.learning.optimizers import check_optimizer
 from chainrule.learning.schedules import SCHEDULES
 from chainrule.registry import unknown
 
+MOST_PARTS = 2**31 - 1  # in which a batch can be processed
+
 
 @checked
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +72,8 @@ class Settings:
         for field in ("label_smoothing", "ema_decay", "beta2"):
             if getattr(self, field) >= 1:
                 raise InputError(f"`{field}` must be below 1, got {getattr(self, field)}")
+        if self.accumulate > MOST_PARTS:
+            raise InputError(f"`accumulate` must be at most {MOST_PARTS}, got {self.accumulate}")
         if self.final_rate > 1:
             raise InputError(f"`final_rate` must be at most 1, got {self.final_rate}")
         for what, name, known in (
