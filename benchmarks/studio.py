@@ -266,7 +266,13 @@ def memory(minutes: float = 30) -> dict[str, Any]:
     samples: list[dict[str, float]] = []
     with serving() as server, chromium() as tab:
         tab.goto(f"{server.address}#/playground")
+        tab.wait_for_timeout(6000)
+        tab.get_by_role("button", name="Start").first.click()
         tab.wait_for_timeout(5000)
+        steps = tab.locator("main").inner_text()
+        tab.wait_for_timeout(1000)
+        if tab.locator("main").inner_text() == steps:
+            raise RuntimeError("the playground does not stream")
         main = psutil.Process(server.process.pid)
         session = tab.context.new_cdp_session(tab)
         session.send("HeapProfiler.enable")
