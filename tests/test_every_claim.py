@@ -62,7 +62,7 @@ def test_it_detects_a_near_violation(entry: Entry) -> None:
 
 
 def test_the_record_of_near_violations_is_that_of_these_claims() -> None:
-    """Written by `python benchmarks/lab_mutations.py`."""
+    """Written by `python benchmarks/lab.py`."""
     record = json.loads(RECORD.read_text("utf-8"))
     recorded = {name: list(found["near"]) for name, found in record["table"].items()}
     defined = {entry.name: list(near) for entry in CLAIMS if (near := near_of(entry))}

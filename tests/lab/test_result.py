@@ -49,7 +49,7 @@ def test_a_claim_is_checked_by_name_with_its_arguments() -> None:
     assert isinstance(found, ClaimResult)
     assert found.holds
     assert found.verdict.bound == 1
-    assert found.verdict.measured != check("novikoff", trials=3).verdict.measured
+    assert found.verdict.details != check("novikoff", trials=3).verdict.details
     assert isinstance(found.plot(), Figure)
     assert found.plot().axes[0].get_title(loc="left") == found.verdict.picture.title
 
@@ -61,9 +61,9 @@ def test_dashes_and_underscores_name_the_same_claim(name: str) -> None:
 
 def test_the_representation_is_one_line() -> None:
     text = repr(check("xor"))
-    assert text == "xor holds: points of 4 classified correctly: 4, bound = 4"
+    assert text == "xor holds: largest |f(x) - y|: 0, bound = 0"
     broken = repr(check("xor").broken)
-    assert broken == "xor, broken FAILS: points of 4 classified correctly: 3, bound = 4"
+    assert broken == "xor, broken FAILS: largest |f(x) - y|: 4, bound = 0"
 
 
 def test_the_violation_is_a_result_too_and_runs_once() -> None:
@@ -82,7 +82,7 @@ def test_a_notebook_shows_verdict_and_picture() -> None:
     found = check("xor")
     assert found._repr_png_().startswith(b"\x89PNG")
     page = found._repr_html_()
-    assert "points of 4 classified correctly" in page
+    assert "largest |f(x) - y|" in page
     assert '<span class="holds">holds</span>' in page
     assert "14 of 16 labelings are linear</td><td>yes" in page
     assert 'src="data:image/png;base64,' in page

@@ -60,5 +60,5 @@ def test_the_page_needs_no_other_file(tmp_path: Path) -> None:
     assert page.count('<span class="fails">') == 2  # among the contents and in its place
     assert "⌊R²/γ²⌋" in page
     assert "<td>measured</td>" in page
-    assert "<td>bound</td><td>≤ 1</td>" in page
+    assert "<td>bound</td><td>= 0</td>" in page
     assert "<pre>    " in page

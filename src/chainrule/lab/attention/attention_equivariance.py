@@ -14,7 +14,7 @@ from functools import partial
 import torch
 from torch import nn
 
-from chainrule.lab.claim import Near, Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict, ten_percent
 from chainrule.nn.attention import SelfAttention
 from chainrule.nn.transformer_block import PreNormBlock
 
@@ -41,16 +41,23 @@ def broken() -> Verdict:
 
 
 def near() -> Near:
-    """Inputs that tell a little of their position."""
-    return {
+    """Inputs that tell a little of their position, by a term or by the scale of the first one."""
+    small = {
         f"positions of size {size}": partial(verdict, 12, 16, 5, 0, causal=False, size=size)
         for size in (1e-3, 1e-6)
     }
+    return small | ten_percent("the first token", partial(verdict, 12, 16, 5, 0, False, 0.0))
 
 
 @torch.no_grad()
 def verdict(
-    steps: int, width: int, permutations: int, seed: int, causal: bool, size: float = 0.0
+    steps: int,
+    width: int,
+    permutations: int,
+    seed: int,
+    causal: bool,
+    size: float = 0.0,
+    first: float = 1.0,
 ) -> Verdict:
     """f(PX) against P f(X) and against f(X)."""
     with torch.random.fork_rng(devices=[]):
@@ -61,10 +68,12 @@ def verdict(
         x = torch.randn(1, steps, width, dtype=torch.float64)
         P = torch.rand(permutations, steps).argsort(1)
     places = size * torch.arange(steps, dtype=x.dtype)[:, None]
+    scale = torch.ones_like(places)
+    scale[0] = first
     from_equivariant, from_invariant = 0.0, float("inf")
     for layer in layers:
-        f = layer(x + places, causal=causal)[0]
-        of_permuted = layer(x[0][P] + places, causal=causal)
+        f = layer(scale * x + places, causal=causal)[0]
+        of_permuted = layer(scale * x[0][P] + places, causal=causal)
         apart = (of_permuted - f[P]).abs().amax((1, 2))
         moved = (of_permuted - f).abs().amax((1, 2))[(torch.arange(steps) != P).any(1)]
         from_equivariant = max(from_equivariant, apart.max().item())

@@ -15,7 +15,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from chainrule.lab.claim import Near, Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict, ten_percent
 from chainrule.lab.helpers.multiply_adds import multiply_adds
 from chainrule.models.attention.gpt import GPT, KVCaches
 from chainrule.nn.attention import KVCache
@@ -52,7 +52,10 @@ def near() -> Near:
             16, 32, 0, lambda memories: tuple(KVCache(k, factor * v) for k, v in memories)
         )
 
-    return {f"cached values × {factor}": partial(scaled, factor) for factor in (0.9, 1 + 1e-6)}
+    return {
+        **ten_percent("cached values", scaled),
+        "cached values × 1.000001": partial(scaled, 1 + 1e-6),
+    }
 
 
 @torch.no_grad()

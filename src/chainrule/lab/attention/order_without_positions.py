@@ -13,9 +13,9 @@ Haviv et al. (2022) for the causal case.
 from functools import partial
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from chainrule.lab.claim import Near, Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict, ten_percent
 from chainrule.models.attention.bert import BERT
 from chainrule.models.attention.bert_classifier import BertClassifier
 from chainrule.models.attention.gpt import GPT
@@ -40,16 +40,24 @@ def broken() -> Verdict:
 
 
 def near() -> Near:
-    """Small position embeddings."""
+    """A trace of the order: one word's vector scaled by its place, one position, small ones."""
     return {
-        f"positions × {strength}": partial(verdict, 20, 32, 0, strength=strength)
-        for strength in (1e-3, 1e-6)
+        **ten_percent("vector of the first word", partial(verdict, 20, 32, 0, 0.0)),
+        "a position for the first word only": partial(verdict, 20, 32, 0, strength=0.0, kept=1),
+        "positions × 1e-3": partial(verdict, 20, 32, 0, strength=1e-3),
+        "positions × 1e-6": partial(verdict, 20, 32, 0, strength=1e-6),
     }
 
 
 @torch.no_grad()
-def verdict(words: int, width: int, seed: int, strength: float) -> Verdict:
-    """Change of the output by the number of words that moved."""
+def verdict(
+    words: int, width: int, seed: int, strength: float, first: float = 1.0, kept: int = 0
+) -> Verdict:
+    """Change of the output by the number of words that moved.
+
+    strength: of the positions; `kept` words keep theirs.
+    first: factor of the vector that is read at the place of the first word.
+    """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         bert = BERT(SYMBOLS, words + 1, width, num_layers=2, num_heads=2, dropout=0.0)
@@ -61,12 +69,14 @@ def verdict(words: int, width: int, seed: int, strength: float) -> Verdict:
         tokens = torch.randperm(SYMBOLS - 2)[:words] + 2
     moved = list(range(2, words + 1, 2))
     rows = torch.stack([tokens, *(exchanged(tokens, number) for number in moved)])
-    first, last = torch.ones(len(rows), 1, dtype=torch.int64), torch.full((len(rows), 1), 1)
-    with_positions = changes(reader(torch.cat([first, rows], 1)))
-    bert.positions.weight.mul_(strength)
+    one = torch.ones(len(rows), 1, dtype=torch.int64)
+    with_positions = changes(reader(torch.cat([one, rows], 1)))
+    bert.positions.weight[0] *= strength
+    bert.positions.weight[1 + kept :] *= strength
+    bert.blocks[0].register_forward_pre_hook(partial(scale_first_word, factor=first))
     writer.positions.weight.zero_()
-    without = changes(reader(torch.cat([first, rows], 1)))
-    causal = changes(writer(torch.cat([first, rows, last], 1))[:, -1])
+    without = changes(reader(torch.cat([one, rows], 1)))
+    causal = changes(writer(torch.cat([one, rows, one], 1))[:, -1])
     x = [float(number) for number in moved]
     return Verdict(
         quantity="largest change of a logit without positions",
@@ -90,6 +100,14 @@ def verdict(words: int, width: int, seed: int, strength: float) -> Verdict:
         ),
         details={"smallest change with positions": min(with_positions)},
     )
+
+
+def scale_first_word(_: nn.Module, inputs: tuple[Tensor, ...], factor: float) -> tuple[Tensor, ...]:
+    """The inputs of a block with the vector after [CLS] scaled."""
+    x, *rest = inputs
+    x = x.clone()
+    x[:, 1] *= factor
+    return (x, *rest)
 
 
 def exchanged(tokens: Tensor, number: int) -> Tensor:

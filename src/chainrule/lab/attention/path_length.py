@@ -12,12 +12,14 @@ Vaswani et al. (2017), table 1.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
+from types import MappingProxyType
 
 import torch
 from torch import Tensor, nn
 
-from chainrule.lab.claim import Near, Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict, ten_percent
 from chainrule.models.attention.windowed_attention import WindowedAttention
 from chainrule.models.recurrent.elman import Elman
 from chainrule.nn.attention import SelfAttention
@@ -38,15 +40,33 @@ def broken() -> Verdict:
 
 
 def near() -> Near:
-    """Windows that miss only the farthest token of the longest text."""
+    """Windows that miss only the farthest token of the longest text; other numbers of steps."""
+
+    def full() -> SelfAttention:
+        return SelfAttention(WIDTH, num_heads=1)
+
     return {
+        **{
+            name: violation
+            for kind in ("recurrent", "convolution", "attention")
+            for name, violation in ten_percent(
+                f"steps, {kind}", partial(scaled_steps, full, kind)
+            ).items()
+        },
         "a window of 63 for n = 65": lambda: verdict(
             lambda: WindowedAttention(WIDTH, num_heads=1, window=63), 0
-        )
+        ),
     }
 
 
-def verdict(make: Callable[[], nn.Module], seed: int) -> Verdict:
+def scaled_steps(make: Callable[[], nn.Module], kind: str, factor: float) -> Verdict:
+    """Another prediction for one kind of layer."""
+    return verdict(make, 0, {kind: factor})
+
+
+def verdict(
+    make: Callable[[], nn.Module], seed: int, factors: Mapping[str, float] = MappingProxyType({})
+) -> Verdict:
     """Steps from the first position to the last, by length."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -68,7 +88,7 @@ def verdict(make: Callable[[], nn.Module], seed: int) -> Verdict:
         "attention": [1.0 for _ in LENGTHS],
     }
     worst = max(
-        abs(steps - expected)
+        abs(steps - factors.get(name, 1.0) * expected)
         for name in found
         for steps, expected in zip(found[name], predicted[name], strict=True)
     )

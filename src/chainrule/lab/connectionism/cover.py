@@ -5,11 +5,13 @@
 Measured: for random points of n = 2 … `dimensions` and s = 1 … `points`, the largest difference
 between C(s, n) and the number of labelings for which a linear program finds a hyperplane through
 the origin; all 2ˢ are tried.
-Bound: exactly 0; Gaussian points are in general position with probability 1.
+Bound: exactly 0; Gaussian points are in general position with probability 1. The counted number
+must also grow with every point, also past s = 2n, where the counted share falls below ½: the notes
+print that the number falls.
 The points of the picture are fractions of sampled labelings. Cover (1965).
 """
 
-from itertools import product
+from itertools import pairwise, product
 from math import comb
 
 import torch
@@ -19,7 +21,7 @@ from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.models.connectionism.perceptron import separating_hyperplane
 
 SAMPLED = (5, 20)  # dimensions of the picture
-RATIOS = (1.0, 1.5, 2.0, 2.5, 3.0)
+RATIOS = (1.0, 1.4, 2.0, 2.6, 3.0)  # whole numbers of points for each of them
 
 
 def check(dimensions: int = 4, points: int = 7, labelings: int = 40, seed: int = 0) -> Verdict:
@@ -57,19 +59,23 @@ def near() -> Near:
 
 def verdict(sets: list[Tensor], labelings: int, generator: torch.Generator) -> Verdict:
     """Counts by linear programs against the formula."""
-    worst = max(abs(counted(x) - cover(*x.shape)) for x in sets)
-    ratios = [1 + step / 20 for step in range(41)]
+    numbers = [counted(x) for x in sets]
+    worst = max(abs(number - cover(*x.shape)) for number, x in zip(numbers, sets, strict=True))
     return Verdict(
         quantity="|linear labelings counted - C(s, n)|",
         measured=float(worst),
         relation="=",
         bound=0.0,
+        conditions=conditions(sets, numbers),
         picture=Picture(
             title="At two points per dimension, half of all labelings are linear",
             x_label="points per dimension, s / n",
             y_label="fraction of labelings that are linear",
             curves={
-                f"n = {n}": (ratios, [cover(round(r * n), n) / 2 ** round(r * n) for r in ratios])
+                f"n = {n}": (
+                    [s / n for s in range(n, 3 * n + 1)],
+                    [cover(s, n) / 2**s for s in range(n, 3 * n + 1)],
+                )
                 for n in SAMPLED
             },
             points={
@@ -81,6 +87,21 @@ def verdict(sets: list[Tensor], labelings: int, generator: torch.Generator) -> V
         ),
         details={"labelings tried": float(sum(2 ** len(x) for x in sets))},
     )
+
+
+def conditions(sets: list[Tensor], numbers: list[int]) -> dict[str, bool]:
+    """How number and share of linear labelings change with s, for points of one dimension."""
+    found = list(zip(sets, numbers, strict=True))
+    past = [number / 2 ** len(x) for x, number in found if len(x) > 2 * x.shape[1]]
+    grows = [
+        after > before
+        for (x, before), (y, after) in pairwise(found)
+        if x.shape[1] == y.shape[1] and len(y) == len(x) + 1
+    ]
+    return {
+        "the number grows with s": all(grows),
+        "past 2n the share is below ½": max([0.0, *past]) < 0.5,
+    }
 
 
 def cover(s: int, n: int) -> int:

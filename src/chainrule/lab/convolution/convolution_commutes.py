@@ -10,11 +10,12 @@ LeCun et al. (1998) for layers that are called convolutions and compute ⋆.
 """
 
 from collections.abc import Callable
+from functools import partial
 
 import torch
 from torch import Tensor
 
-from chainrule.lab.claim import Near, Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict, ten_percent
 from chainrule.lab.helpers.integer_signals import integer_signal
 from chainrule.nn.convolution import convolution, correlation
 
@@ -34,12 +35,24 @@ def broken() -> Verdict:
 
 
 def near() -> Near:
-    """Convolution with a little correlation in it."""
+    """Convolution with a little correlation in it, or with one weight of the kernel changed."""
 
-    def mixed(f: Tensor, h: Tensor, mode: str = "full") -> Tensor:
-        return convolution(f, h, mode) + 1e-3 * correlation(f, h, mode)
+    def mixed(share: float, f: Tensor, h: Tensor, mode: str = "full") -> Tensor:
+        return convolution(f, h, mode) + share * correlation(f, h, mode)
 
-    return {"f ∗ h + 0.001 f ⋆ h": lambda: verdict(mixed, 2, 0)}
+    def lopsided(factor: float, f: Tensor, h: Tensor, mode: str = "full") -> Tensor:
+        first = torch.ones(h.numel(), dtype=h.dtype)
+        first[0] = factor
+        return convolution(f, h * first.view(h.shape), mode)
+
+    shares = (1e-3, 1e-9)
+    return {
+        **{
+            f"f ∗ h + {share} f ⋆ h": partial(verdict, partial(mixed, share), 2, 0)
+            for share in shares
+        },
+        **ten_percent("h[0]", lambda factor: verdict(partial(lopsided, factor), 2, 0)),
+    }
 
 
 def verdict(operation: Callable[..., Tensor], trials: int, seed: int) -> Verdict:

@@ -12,12 +12,13 @@ LeCun et al. (1998).
 """
 
 from collections.abc import Callable
+from functools import partial
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from chainrule.lab.claim import Near, Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict, ten_percent
 from chainrule.lab.helpers.integer_signals import integer_signal
 from chainrule.models.convolution.lenet import POOLINGS
 
@@ -41,22 +42,34 @@ def broken() -> Verdict:
 
 
 def near() -> Near:
-    """Windows that begin one pixel late."""
+    """Windows that begin one pixel late, unequal pixels, and another fraction of positions."""
 
     def late(x: Tensor, p: int) -> Tensor:
         return F.max_pool2d(x.roll(1, -1), p)
 
-    return {"windows one pixel late": lambda: verdict([late], 2, 0)}
+    def unequal(factor: float, x: Tensor, p: int) -> Tensor:
+        corner = torch.ones(p, p, dtype=x.dtype)
+        corner[0, 0] = factor
+        return F.avg_pool2d(x * corner.repeat(x.shape[-2] // p, x.shape[-1] // p), p)
+
+    return {
+        "windows one pixel late": lambda: verdict([late], 2, 0),
+        **ten_percent(
+            "one pixel of each window",
+            lambda factor: verdict([F.max_pool2d, partial(unequal, factor)], 2, 0),
+        ),
+        **ten_percent("s/p", lambda factor: verdict([F.max_pool2d], 2, 0, factor)),
+    }
 
 
-def verdict(pools: list[Pool], images: int, seed: int) -> Verdict:
-    """Permutations within windows, and a moving pixel."""
+def verdict(pools: list[Pool], images: int, seed: int, factor: float = 1.0) -> Verdict:
+    """Permutations within windows, and a moving pixel; `factor` mutates the predicted s/p."""
     generator = torch.Generator().manual_seed(seed)
     changed = sum(seen(pool, p, images, generator) for pool in pools for p in WINDOWS)
     steps = range(max(WINDOWS) + 1)
     counts = {p: [unmoved(pools[0], p, s) for s in steps] for p in WINDOWS}
     wrong = sum(
-        abs(found - WIDTH * max(0, p - s) // p)
+        abs(found - WIDTH * max(0.0, 1 - factor * s / p))
         for p in WINDOWS
         for s, found in zip(steps, counts[p], strict=True)
     )

@@ -11,7 +11,7 @@ that sign the two sides differ. Fukushima (1980) and LeCun et al. (1989) for its
 
 import torch
 
-from chainrule.lab.claim import Near, Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict, ten_percent
 from chainrule.lab.helpers.integer_signals import integer_signal
 from chainrule.nn.activations import identity, relu
 from chainrule.nn.convolution import axes, convolution, correlation
@@ -33,15 +33,21 @@ def broken() -> Verdict:
 
 
 def near() -> Near:
-    """A signal that ends, instead of a ring."""
-    return {"zero padding": lambda: verdict(6, 1, 0, sign=1, mode="same")}
+    """A signal that ends, instead of a ring; weights that are not the same at every position."""
+    return {
+        "zero padding": lambda: verdict(6, 1, 0, sign=1, mode="same"),
+        **ten_percent("weights at one position", lambda factor: verdict(6, 1, 0, 1, first=factor)),
+        "one position × 1.000001": lambda: verdict(6, 1, 0, 1, first=1.000001),
+    }
 
 
-def verdict(size: int, trials: int, seed: int, sign: int, mode: str = "circular") -> Verdict:
-    """All shifts of random signals."""
+def verdict(
+    size: int, trials: int, seed: int, sign: int, mode: str = "circular", first: float = 1.0
+) -> Verdict:
+    """All shifts of random signals; `first` multiplies the kernel where the signal begins."""
     generator = torch.Generator().manual_seed(seed)
     shapes = [[size]] * trials + [[size, max(1, size - 3)]] * trials
-    worst = max(difference(shape, sign, mode, generator) for shape in shapes)
+    worst = max(difference(shape, sign, mode, first, generator) for shape in shapes)
     t = torch.arange(100, dtype=torch.float64)
     bumps = torch.exp(-((t - 35) ** 2) / 40) + 0.6 * torch.exp(-((t - 55) ** 2) / 15)
     slope = torch.tensor([0.5, 0.0, -0.5], dtype=torch.float64)
@@ -65,19 +71,22 @@ def verdict(size: int, trials: int, seed: int, sign: int, mode: str = "circular"
     )
 
 
-def difference(shape: list[int], sign: int, mode: str, generator: torch.Generator) -> float:
+def difference(
+    shape: list[int], sign: int, mode: str, first: float, generator: torch.Generator
+) -> float:
     """Largest entry of φ(f_δ ∗ h) - φ(f ∗ h)_δ over all δ."""
     f, worst = integer_signal(shape, generator), 0.0
     kernel = [int(torch.randint(1, n + 1, (), generator=generator)) for n in shape]
     h = integer_signal(kernel, generator)
+    scale = torch.ones_like(f)
+    scale.view(-1)[0] = first
     for operation in (convolution, correlation):
         for activation in (identity, relu):
-            whole = activation(operation(f, h, mode))
+            whole = activation(scale * operation(f, h, mode))
             for shift in torch.cartesian_prod(*map(torch.arange, shape)).view(-1, f.ndim).tolist():
                 ahead = [-offset for offset in shift]  # rolling back by δ is f(t + δ)
-                moved = activation(
-                    operation(f.roll([sign * offset for offset in ahead], axes(f)), h, mode)
-                )
+                f_shifted = f.roll([sign * offset for offset in ahead], axes(f))
+                moved = activation(scale * operation(f_shifted, h, mode))
                 gap = moved - whole.roll(ahead, axes(f))
                 worst = max(worst, gap.abs().max().item())
     return worst

@@ -9,10 +9,12 @@ Bound: 1e-12: a maximum is exact, but matrix products may round differently by r
 The picture compares a recurrent network that reads the points in order. Qi et al. (2017).
 """
 
+from functools import partial
+
 import torch
 from torch import Tensor, nn
 
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.lab.helpers.cloud import clouds, turning
 from chainrule.models.geometric.pointnet import PointNet
 from chainrule.models.geometric.pointnet_segmentation import PointNetSegmentation
@@ -38,8 +40,16 @@ def broken() -> Verdict:
     return verdict(64, 128, 0, in_order=True)
 
 
+def near() -> Near:
+    """Points that tell a little of their place in the list."""
+    return {
+        f"places of size {size}": partial(verdict, 32, 64, 0, in_order=False, size=size)
+        for size in (1e-3, 1e-9)
+    }
+
+
 @torch.no_grad()
-def verdict(points: int, features: int, seed: int, in_order: bool) -> Verdict:
+def verdict(points: int, features: int, seed: int, in_order: bool, size: float = 0.0) -> Verdict:
     """Logits by the number of points that moved."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -50,8 +60,12 @@ def verdict(points: int, features: int, seed: int, in_order: bool) -> Verdict:
         orders = torch.stack([reordered(points, number) for number in moved])
     x = clouds(4, points, seed)
     classifier: nn.Module = reader if in_order else net
-    by_class = changes(classifier, x, orders)
-    by_part = [(parts(x[:, order]) - parts(x)[:, :, order]).abs().max().item() for order in orders]
+    places = size * torch.arange(points, dtype=x.dtype)[:, None]
+    by_class = changes(classifier, x, orders, places)
+    by_part = [
+        (parts(x[:, order] + places) - parts(x + places)[:, :, order]).abs().max().item()
+        for order in orders
+    ]
     worst = max(*by_class, *by_part)
     n = [float(number) for number in moved]
     return Verdict(
@@ -64,7 +78,7 @@ def verdict(points: int, features: int, seed: int, in_order: bool) -> Verdict:
             x_label="points moved to another position in the list",
             y_label="largest change of a logit",
             points={
-                "recurrent network": (n, changes(reader, x, orders)),
+                "recurrent network": (n, changes(reader, x, orders, places)),
                 "PointNet, class or parts": (
                     n,
                     [max(*pair, 1e-17) for pair in zip(by_class, by_part, strict=True)],
@@ -83,6 +97,7 @@ def reordered(points: int, number: int) -> Tensor:
     return order
 
 
-def changes(model: nn.Module, x: Tensor, orders: Tensor) -> list[float]:
+def changes(model: nn.Module, x: Tensor, orders: Tensor, places: Tensor) -> list[float]:
     """The largest change of a logit for each order."""
-    return [(model(x[:, order]) - model(x)).abs().max().item() for order in orders]
+    whole = model(x + places)
+    return [(model(x[:, order] + places) - whole).abs().max().item() for order in orders]

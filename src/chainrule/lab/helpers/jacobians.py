@@ -21,12 +21,15 @@ def network(
 
 
 def through(
-    layer: Elman, steps: int, size: float, generator: torch.Generator
+    layer: Elman, steps: int, size: float, generator: torch.Generator, start: float = 0.0
 ) -> tuple[list[float], Tensor]:
-    """‖∂z_k/∂z_0‖₂ for k = 1 … steps, and z_1 … z_steps, under Gaussian z_0 and inputs."""
+    """‖∂z_k/∂z_0‖₂ for k = 1 … steps, and z_1 … z_steps, under Gaussian z_0 and inputs.
+
+    z_0 has the mean `start` and, like the inputs, the standard deviation `size`.
+    """
     m = layer.hidden_size
     x = size * torch.randn(1, steps, m, dtype=torch.float64, generator=generator)
-    z_0 = size * torch.randn(1, m, dtype=torch.float64, generator=generator)
+    z_0 = start + size * torch.randn(1, m, dtype=torch.float64, generator=generator)
     with torch.no_grad():
         z = layer(x, z_0)[0][0]
     before = torch.cat([z_0, z[:-1]]).repeat_interleave(m, 0).requires_grad_()

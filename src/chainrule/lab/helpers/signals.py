@@ -9,8 +9,10 @@ probability ½, however large its weights are. He et al. (2015).
 from collections.abc import Callable, Mapping, Sequence
 
 import torch
+from scipy.stats import t
 from torch import Tensor
 
+from chainrule.errors import InputError
 from chainrule.models.feedforward.mlp import MLP
 from chainrule.nn.initialization import SIGMA
 
@@ -27,14 +29,17 @@ VARIANCES: dict[str, Callable[[int, int], float]] = {
 }
 DRAWN = ("kaiming", "xavier", "normal")
 WIDTHS = (192, 96) * 3 + (192,)  # alternating, so that n and m differ
+INPUTS = 32  # signals through each network, which share its weights
 LAYERS = [float(layer) for layer in range(len(WIDTHS))]
-ERRORS = 8.0  # standard errors, which one mean of these skewed values exceeds for one seed in 10⁷
+LEVEL = 1e-6  # one seed in 10⁶ exceeds the bound
 
 
 def mean_squares(
     signals: Callable[[MLP], Sequence[Tensor]], networks: int, seed: int
 ) -> dict[str, Tensor]:
-    """v_0, v_1, … of every initialization, over random networks."""
+    """(networks, layers): v_0, v_1, … of random networks of every initialization."""
+    if networks < 10:
+        raise InputError(f"`networks` must be at least 10 for a standard error, got {networks}")
     found = {}
     with torch.random.fork_rng([]):
         torch.manual_seed(seed)
@@ -43,7 +48,7 @@ def mean_squares(
                 [signal.square().mean() for signal in signals(network(name))]
                 for _ in range(networks)
             ]
-            found[name] = torch.tensor(squares, dtype=torch.float64).mean(0)
+            found[name] = torch.tensor(squares, dtype=torch.float64)
     return found
 
 
@@ -64,18 +69,18 @@ def predictions(
 
 
 def distance(
-    measured: Mapping[str, Tensor], predicted: Mapping[str, Tensor], networks: int
-) -> float:
-    """The largest |v / predicted - 1| in standard errors √((Π_l (1 + 5/n_l) - 1) / N).
+    measured: Mapping[str, Tensor], predicted: Mapping[str, Tensor]
+) -> tuple[float, float]:
+    """The largest |mean - predicted| of v_1, v_2, … in standard errors, and its bound.
 
-    Those of Gaussian weights: 5 = E r⁴ / (E r²)² - 1 for r = max(0, z), z normal. Uniform and
-    orthogonal ones vary less. Hanin and Nica (2019).
+    The errors are those of the networks' own spread; the bound is Student's quantile that all
+    layers of all initializations together exceed for one seed in 10⁶.
     """
-    growth = torch.tensor([1 + 5 / n for n in WIDTHS]).cumprod(0) - 1
-    error = (growth / networks).sqrt()
-    return max(
-        ((v / predicted[name] - 1).abs() / error).max().item() for name, v in measured.items()
-    )
+    worst = 0.0
+    for name, v in measured.items():
+        error = v.std(0) / len(v) ** 0.5
+        worst = max(worst, ((v.mean(0) - predicted[name]).abs() / error)[1:].max().item())
+    return worst, float(t.isf(LEVEL / 2 / len(measured) / (len(WIDTHS) - 1), len(v) - 1))
 
 
 def by_layer(found: Mapping[str, Tensor]) -> dict[str, tuple[list[float], list[float]]]:

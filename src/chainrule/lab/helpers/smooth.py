@@ -4,7 +4,7 @@
     Huber           h(θ) = ½ θ² for |θ| ≤ δ, else δ |θ| - ½ δ²      L = 1, convex
 
 0.0771 is the largest |2p² - 5p³ + 3p⁴| for p in [0, 1]: the second derivative of ½ (σ(z) - y)²
-with p = σ(z) for y = 0 and p = 1 - σ(z) for y = 1.
+with p = σ(z) for y = 0 and p = 1 - σ(z) for y = 1. It is linear in y, so no y between has more.
 """
 
 from typing import NamedTuple
@@ -25,10 +25,16 @@ class Smooth(NamedTuple):
     L: float
 
 
-def sigmoid_unit(generator: torch.Generator, examples: int = 50, inputs: int = 4) -> Smooth:
-    """Random labels, and a distant start where the loss is flat."""
+def sigmoid_unit(
+    generator: torch.Generator, examples: int = 50, inputs: int = 4, realizable: bool = False
+) -> Smooth:
+    """Random labels, or the outputs of another unit (h* = 0), and a start where h is flat."""
     x = torch.randn(examples, inputs, dtype=torch.float64, generator=generator)
-    y = torch.randint(0, 2, (examples,), generator=generator).double()
+    if realizable:
+        teacher = torch.randn(inputs, dtype=torch.float64, generator=generator)
+        y = (x @ teacher).sigmoid()
+    else:
+        y = torch.randint(0, 2, (examples,), generator=generator).double()
     start = 3 * torch.randn(inputs, dtype=torch.float64, generator=generator)
     L = 0.0771 * torch.linalg.matrix_norm(x, 2).item() ** 2 / examples
     return Smooth(lambda theta: losses.squared((x @ theta).sigmoid(), y).mean(), start, L)

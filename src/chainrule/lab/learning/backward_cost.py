@@ -18,7 +18,7 @@ from itertools import pairwise
 import torch
 from torch import Tensor, nn
 
-from chainrule.lab.claim import Near, Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict, ten_percent
 from chainrule.lab.helpers.multiply_adds import torch_multiply_adds
 from chainrule.models.feedforward.mlp import MLP
 from chainrule.registry import find
@@ -39,21 +39,29 @@ def broken() -> Verdict:
 
 
 def near() -> Near:
-    """The first layer passes its error on to the input as well."""
+    """The first layer passes its error on to the input as well, or saves 10 % less or more."""
 
     def to_the_input(model: nn.Module, x: Tensor) -> None:
         model(x.clone().requires_grad_()).sum().backward()
 
-    return {"∂ℓ/∂x computed too": lambda: verdict(to_the_input, HIDDEN[:3], ())}
+    def formula_off(factor: float) -> Verdict:
+        return verdict(backward, HIDDEN[:3], (), saved=factor)
+
+    return {
+        "∂ℓ/∂x computed too": lambda: verdict(to_the_input, HIDDEN[:3], ()),
+        **ten_percent("first layer / all layers", formula_off),
+    }
 
 
-def verdict(sweep: Sweep, hidden: tuple[tuple[int, ...], ...], others: tuple[str, ...]) -> Verdict:
+def verdict(
+    sweep: Sweep, hidden: tuple[tuple[int, ...], ...], others: tuple[str, ...], saved: float = 1.0
+) -> Verdict:
     """Costs in forward passes; dense networks have 10 inputs and outputs."""
     with torch.random.fork_rng():
         torch.manual_seed(0)
         dense = [cost(sweep, MLP(10, widths, 10), torch.randn(2, 10)) for widths in hidden]
         rest = [cost(sweep, *find("models", name).load().example()) for name in others]
-    off = max(abs(d[1] - formula([10, *w, 10])) for d, w in zip(dense, hidden, strict=True))
+    off = max(abs(d[1] - formula([10, *w, 10], saved)) for d, w in zip(dense, hidden, strict=True))
     largest = max(ratio for _, ratio in dense + rest)
     weights = [number for number, _ in dense + rest]
     span = [min(weights), max(weights)]
@@ -78,10 +86,10 @@ def verdict(sweep: Sweep, hidden: tuple[tuple[int, ...], ...], others: tuple[str
     )
 
 
-def formula(sizes: list[int]) -> float:
-    """(2 Σ n m - n_1 m_1) / Σ n m."""
+def formula(sizes: list[int], saved: float) -> float:
+    """(2 Σ n m - n_1 m_1) / Σ n m, with n_1 m_1 times `saved`."""
     products = [n * m for n, m in pairwise(sizes)]
-    return (2 * sum(products) - products[0]) / sum(products)
+    return (2 * sum(products) - saved * products[0]) / sum(products)
 
 
 def cost(sweep: Sweep, model: nn.Module, x: Tensor) -> tuple[float, float]:

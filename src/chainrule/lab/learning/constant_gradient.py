@@ -38,20 +38,23 @@ def broken() -> Verdict:
 
 
 def near() -> Near:
-    """A slightly different rate, or a sum of one term more."""
+    """A slightly different rate or momentum, or a sum of one term more."""
     return {
+        **ten_percent("β", lambda factor: verdict(60, first=0, beta_scale=factor)),
         **ten_percent("η", lambda factor: verdict(60, first=0, scale=factor)),
         "the sum to k = t": lambda: verdict(60, first=0, last=1),
     }
 
 
-def verdict(steps: int, first: int, last: int = 0, scale: float = 1.0) -> Verdict:
+def verdict(
+    steps: int, first: int, last: int = 0, scale: float = 1.0, beta_scale: float = 1.0
+) -> Verdict:
     """Steps one by one against the geometric sum."""
     t = torch.arange(1, steps + 1, dtype=torch.float64)
     found = {beta: taken(beta, steps) for beta in BETAS}
     expected = {
-        beta: scale * RATE * GRADIENT * (beta**first - beta ** (t + last)) / (1 - beta)
-        for beta in BETAS
+        beta: scale * RATE * GRADIENT * (b**first - b ** (t + last)) / (1 - b)
+        for beta, b in ((beta, beta_scale * beta) for beta in BETAS)
     }
     worst = max((expected[b] / found[b] - 1).abs().max().item() for b in BETAS)
     numbers = t.tolist()

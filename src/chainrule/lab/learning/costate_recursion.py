@@ -8,7 +8,7 @@ dense layers with tanh and x + W tanh x, against autograd; the largest differenc
 largest entry.
 Bound: 1e-12: the same products in double precision in different orders, and at most three digits
 lost by cancellation.
-J's recursion lacks the ∂ of ∂h^{l+1}/∂h^l. LeCun (1988).
+J's recursion lacks the ∂ of ∂h^{l+1}/∂h^l; L's prose has x_{l+1} for x_{L+1}. LeCun (1988).
 """
 
 from collections.abc import Callable

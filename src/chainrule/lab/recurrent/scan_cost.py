@@ -1,126 +1,114 @@
-"""Claim: a scan of T steps takes about 4 √T sequential operations, a loop T (J 5.2).
+"""Claim: a scan shortens T steps in sequence to 3 √T, a tree to 2 log₂ T, for 3 T products (J 5.2).
 
-    blocks of L = ⌊√T⌋ ≤ 64 steps, B = ⌊T/L⌋ of them, R = T - L B left over:
-    operations    2 (L - 1) + B + L + R  ≈  4 √T        products    (3 L - 1) B + R  <  3 T
+    h_t = a_t ⊙ h_{t-1} + b_t         depth                   products
+    loop                              T                       T
+    scan in ⌊√T⌋ blocks               3 √T - 2                3 T - √T
+    tree of pairs of steps            2 log₂ T - 1            3 T - log₂ T - 2
 
-Measured: the multiplications that torch calls in a forward pass for T = 25 … `max_length`, and the
-numbers multiplied per unit; the largest difference from the formulas, which for the loop are T and
-T.
-Bound: exactly 0; these are counts.
-The notes' O(log T) is the depth of a tree with as many processors as steps; on a few cores it is
-better to have few operations on large arrays. Blelloch (1990). Nothing is timed here, since times
-depend on the machine.
+Measured: the library's three functions for T = 64, 256, … up to `max_length`, powers of 4, with the
+depth of every number followed through torch's operations; depth counts products that need each
+other's results. The largest difference from the table, for one unit.
+Bound: exactly 0; these are counts, and for powers of 4 all blocks and halves come out even.
+The notes say O(log n) runtime in place of O(n): this is the depth of the tree, the time on n
+processors. With one processor the tree does three times the work of the loop. Blelloch (1990).
+Nothing is timed, since times depend on the machine.
 """
 
 import math
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
 
 import torch
 from torch import Tensor
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from chainrule.lab.claim import Near, Picture, Verdict
-from chainrule.nn.scan import MAX_BLOCK, loop, scan
+from chainrule.lab.helpers.critical_path import Cost, critical_path
+from chainrule.nn.scan import associative_scan, loop, scan
 
-BATCH, UNITS = 2, 3
-PRODUCTS = ("mul", "addcmul")
-
-
-class Count(TorchDispatchMode):
-    """Counts calls of multiplications and the numbers they multiply."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.calls, self.products = 0, 0
-
-    def __torch_dispatch__(
-        self, operation: Any, types: Any, arguments: Any = (), options: Any = None
-    ) -> Any:
-        result = operation(*arguments, **(options or {}))
-        name = operation.overloadpacket.__name__.rstrip("_")
-        if name in PRODUCTS and result.is_floating_point():
-            self.calls += 1
-            self.products += result.numel() // (BATCH * UNITS)
-        return result
+Formula = Callable[[int], tuple[float, float]]
+WAYS: Mapping[str, Callable[..., Tensor]] = {"loop": loop, "scan": scan, "tree": associative_scan}
+FORMULAS: Mapping[str, Formula] = {
+    "loop": lambda T: (T, T),
+    "scan": lambda T: (3 * math.isqrt(T) - 2, 3 * T - math.isqrt(T)),
+    "tree": lambda T: (2 * math.log2(T) - 1, 3 * T - math.log2(T) - 2),
+}
 
 
-def check(max_length: int = 2025) -> Verdict:
-    """The scan of the linear layers, and the loop.
+def check(max_length: int = 1024) -> Verdict:
+    """The library's loop, scan and tree.
 
     Args:
-        max_length: Largest number of steps T.
+        max_length: Largest number of steps T, at least 64 and at most 4096.
     """
-    return verdict(scan, max_length)
+    return verdict(max_length, WAYS, FORMULAS)
 
 
 def broken() -> Verdict:
-    """The loop in place of the scan."""
-    return verdict(loop, 400)
+    """The loop in place of the tree."""
+    return verdict(64, {**WAYS, "tree": loop}, FORMULAS)
 
 
 def near() -> Near:
-    """Formulas that forget a part."""
+    """Other constants; the notes' O(log n) taken as log₂ n, and as a saving of products."""
 
-    def without_rest(T: int) -> tuple[int, int]:
-        whole = T - T % min(math.isqrt(T), MAX_BLOCK)
-        return formula(whole)
+    def other(name: str, depth: float = 1.0, products: float = 1.0) -> Verdict:
+        def formula(T: int) -> tuple[float, float]:
+            exact = FORMULAS[name](T)
+            return depth * exact[0], products * exact[1]
 
-    def off_by_one(T: int) -> tuple[int, int]:
-        operations, products = formula(T)
-        return operations + 1, products
+        return verdict(256, WAYS, {**FORMULAS, name: formula})
 
     return {
-        "without the rest R": lambda: verdict(scan, 400, without_rest),
-        "one operation more": lambda: verdict(scan, 400, off_by_one),
+        "3 √T × 0.9": lambda: other("scan", depth=0.9),
+        "3 √T × 1.1": lambda: other("scan", depth=1.1),
+        "2 log₂ T × 0.9": lambda: other("tree", depth=0.9),
+        "2 log₂ T × 1.1": lambda: other("tree", depth=1.1),
+        "3 T products × 0.9": lambda: other("tree", products=0.9),
+        "depth log₂ T": lambda: other("tree", depth=0.5),
+        "the tree needs T products": lambda: other("tree", products=1 / 3),
     }
 
 
-def formula(T: int) -> tuple[int, int]:
-    """Operations and products of a scan in blocks."""
-    L = min(math.isqrt(T), MAX_BLOCK)
-    B, R = divmod(T, L)
-    return 2 * (L - 1) + B + L + R, (3 * L - 1) * B + R
-
-
 def verdict(
-    recurrence: Callable[..., Tensor],
-    longest: int,
-    expected: Callable[[int], tuple[int, int]] = formula,
+    longest: int, ways: Mapping[str, Callable[..., Tensor]], formulas: Mapping[str, Formula]
 ) -> Verdict:
-    """Counts by length."""
-    lengths = [T for T in (25, 64, 150, 400, 1000) if longest > T] + [max(25, longest)]
-    scans, loops = ([count(way, T) for T in lengths] for way in (recurrence, loop))
+    """Depth and products by length."""
+    lengths = [T for T in (64, 256, 1024, 4096) if max(64, longest) >= T]
+    found = {name: [cost(way, T) for T in lengths] for name, way in ways.items()}
     gaps = [
-        abs(found - count)
-        for T, by_scan, by_loop in zip(lengths, scans, loops, strict=True)
-        for found, count in zip((*by_scan, *by_loop), (*expected(T), T, T), strict=True)
+        abs(count - expected)
+        for name, costs in found.items()
+        for T, both in zip(lengths, costs, strict=True)
+        for count, expected in zip(both, formulas[name](T), strict=True)
     ]
-    steps, fine = [float(T) for T in lengths], [float(T) for T in range(25, lengths[-1] + 1)]
+    fine = [2 ** (k / 4) for k in range(24, int(4 * math.log2(lengths[-1])) + 1)]
+    steps = [float(T) for T in lengths]
     return Verdict(
-        quantity="|operations counted - formula|",
+        quantity="|depth or products counted - formula|",
         measured=float(max(gaps)),
         relation="=",
         bound=0.0,
         picture=Picture(
-            title="A scan does in 4 √T operations what a loop does in T",
+            title="How many products must wait for each other",
             x_label="steps T",
-            y_label="sequential operations",
-            curves={"loop: T": (fine, fine), "scan: 4 √T": (fine, [4 * T**0.5 for T in fine])},
-            points={
-                "loop": (steps, [float(calls) for calls, _ in loops]),
-                "scan": (steps, [float(calls) for calls, _ in scans]),
+            y_label="depth",
+            curves={
+                "T": (fine, fine),
+                "3 √T - 2": (fine, [3 * T**0.5 - 2 for T in fine]),
+                "2 log₂ T - 1": (fine, [2 * math.log2(T) - 1 for T in fine]),
             },
-            bounds={"tree on T processors: log₂ T": (fine, [math.log2(T) for T in fine])},
+            points={
+                name: (steps, [float(depth) for depth, _ in costs]) for name, costs in found.items()
+            },
             log="xy",
         ),
-        details={"products per step at the longest": scans[-1][1] / lengths[-1]},
+        details={
+            f"products per step, {name}": costs[-1].products / lengths[-1]
+            for name, costs in found.items()
+        },
     )
 
 
-def count(way: Callable[..., Tensor], T: int) -> tuple[int, int]:
-    """Calls and products of one forward pass."""
-    a, b = torch.full((BATCH, T, UNITS), 0.5), torch.ones(BATCH, T, UNITS)
-    with Count() as counted:
-        way(a, b, torch.zeros(BATCH, UNITS))
-    return counted.calls, counted.products
+def cost(way: Callable[..., Tensor], T: int) -> Cost:
+    """Of one unit in one sequence."""
+    a, b = torch.full((1, T, 1), 0.5), torch.ones(1, T, 1)
+    return critical_path(way, a, b, torch.zeros(1, 1))

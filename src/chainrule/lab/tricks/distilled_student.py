@@ -11,16 +11,18 @@ Bound: Student's quantile that equal networks exceed once in 10⁴ times.
 Hinton, Vinyals and Dean (2015).
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import torch
 from scipy.stats import t
 from torch import Tensor
+from torch.nn.functional import one_hot
 
 from chainrule.data.datasets import digits
 from chainrule.data.splits import Split
 from chainrule.errors import InputError
-from chainrule.lab.claim import Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.learning.distillation import distillation_loss
 from chainrule.learning.metrics import error
 from chainrule.learning.tasks import CLASSIFICATION, Task
@@ -51,7 +53,21 @@ def broken() -> Verdict:
     return verdict(4, 0, 0)
 
 
-def verdict(students: int, epochs: int, seed: int) -> Verdict:
+def near() -> Near:
+    """Answers that hold no more than labels do, or those of a hardly trained teacher."""
+
+    def decisions(F: Tensor) -> Tensor:
+        return 100.0 * one_hot(F.argmax(1), F.shape[1])
+
+    return {
+        "decisions in place of logits": lambda: verdict(5, 15, 0, decisions),
+        "a teacher after one epoch": lambda: verdict(5, 1, 0),
+    }
+
+
+def verdict(
+    students: int, epochs: int, seed: int, told: Callable[[Tensor], Tensor] = lambda F: F
+) -> Verdict:
     """Test errors by the number of images, with logits and with labels."""
     data = digits.load(seed=seed)
     x, y = data.train
@@ -59,7 +75,7 @@ def verdict(students: int, epochs: int, seed: int) -> Verdict:
     if epochs:
         settings = Settings(seed=seed, epochs=epochs, batch_size=64, learning_rate=5e-3, threads=1)
         fit(teacher, (x, y), settings=settings)
-    answers = outputs(teacher, (x,)).float()
+    answers = told(outputs(teacher, (x,)).float())
 
     def test_errors(*targets: Tensor, task: Task = CLASSIFICATION) -> list[Tensor]:
         found = [learned((x, *targets), n, task, students, seed) for n in IMAGES]

@@ -3,8 +3,8 @@
     softmax(f(x)) ∝ Π_m softmax(f(x; m))^{p(m)},       f(x; m) = W (m ⊙ h / p) + b,   p = 1 - rate
 
 This is exact if only a softmax follows the dropped layer; scaling the weights by π (J) and dividing
-by p in training (here) are the same rule. J's ensemble is the arithmetic mean, for which the rule
-is an approximation, as it is for deeper networks.
+by p in training (here) are the same rule. J's ensemble is the arithmetic mean, of which the rule
+misses the second-order term (`drop-connect-ensemble` measures it).
 Measured: all 2ᵈ subnetworks of d hidden units; the largest difference of a log-probability.
 Bound: 1e-12, the rounding of 2ᵈ terms.
 Hinton et al. (2012), Baldi and Sadowski (2013).

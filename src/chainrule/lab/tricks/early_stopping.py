@@ -3,29 +3,30 @@
     q_iᵀθ_t = (1 - (1 - η λ_i)ᵗ) q_iᵀθ*       from θ_0 = 0, along H q_i = λ_i q_i
     1 ≤ (1 - e⁻ᶻ) / (z / (1 + z)) < 1.2985,   z = η t λ
 
-Measured: linear regression of the diabetes data by descent of t = 10, 100, 1000 steps and by ridge
-regression; the largest factor between the two along an axis.
-Bound: 1.2985 c, where c = -log(1 - η L) / η L accounts for finite steps, L being the largest λ.
+Measured: linear regression of the diabetes data by descent of t = 10, 90, 1000, 5000 steps and by
+ridge regression; the largest factor by which their ratio along an axis leaves [1, 1.2985].
+Bound: c = -log(1 - η L) / η L, which accounts for finite steps, L being the largest λ. At t = 90
+the steepest axis has z = 1.8, where the ratio is largest; in the flattest it is close to 1.
 J prints t ≈ η/μ; it must be 1/(η μ), since smaller steps take longer. Ali, Kolter and Tibshirani
 (2019).
 """
 
 import math
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Sequence
 
 import torch
 
 from chainrule.autodiff.curvature import gradient_descent
-from chainrule.lab.claim import Near, Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict, ten_percent
 from chainrule.lab.helpers.diabetes_regression import centered_diabetes, solution
 from chainrule.learning.losses import squared
 from chainrule.models.feedforward.linear_regression import LinearRegression
 from chainrule.models.feedforward.ridge_regression import RidgeRegression
 
-TIMES = (10, 100, 1000)
-STEP = 0.1  # η L
-BOUND = 1.2985 * -math.log(1 - STEP) / STEP
+TIMES = (10, 90, 1000, 5000)
+STEP = 0.02  # η L
+MOST = 1.2985  # largest (1 - e⁻ᶻ) (1 + z) / z, at z = 1.793
+BOUND = -math.log(1 - STEP) / STEP
 
 
 def check() -> Verdict:
@@ -40,32 +41,29 @@ def broken() -> Verdict:
 
 def near() -> Near:
     """Other decays than 1/(η t)."""
-
-    def scaled(factor: float) -> Verdict:
-        return verdict(lambda eta, t: factor / (eta * t))
-
-    return {f"μ × {factor}": partial(scaled, factor) for factor in (0.8, 0.9, 1.1, 1.2)}
+    return ten_percent("μ", lambda factor: verdict(lambda eta, t: factor / (eta * t), TIMES[:3]))
 
 
-def verdict(decay: Callable[[float, int], float]) -> Verdict:
+def verdict(decay: Callable[[float, int], float], times: Sequence[int] = TIMES) -> Verdict:
     """θ_t and θ_μ along the axes, as fractions of θ*."""
     x, y = centered_diabetes()
     inputs = x.shape[1]
     curvatures, axes = torch.linalg.eigh(x.T @ x / len(x))
     eta = STEP / curvatures.max().item()
     path = gradient_descent(
-        lambda theta: squared(x @ theta, y).mean(), torch.zeros_like(x.T @ y), max(TIMES), eta
+        lambda theta: squared(x @ theta, y).mean(), torch.zeros_like(x.T @ y), max(times), eta
     )
-    ridges = [RidgeRegression(inputs, 1, len(x) * decay(eta, t), bias=False) for t in TIMES]
+    ridges = [RidgeRegression(inputs, 1, len(x) * decay(eta, t), bias=False) for t in times]
     best = axes.T @ solution(LinearRegression(inputs, bias=False), x, y)
-    stopped = torch.cat([axes.T @ path[t][:, 0] / best for t in TIMES])
+    stopped = torch.cat([axes.T @ path[t][:, 0] / best for t in times])
     decayed = torch.cat([axes.T @ solution(ridge, x, y) / best for ridge in ridges])
-    ratio = max((stopped / decayed).max().item(), (decayed / stopped).max().item())
-    z = torch.cat([eta * t * curvatures for t in TIMES]).tolist()
+    ratio = stopped / decayed
+    most, least = ratio.max().item(), ratio.min().item()
+    z = torch.cat([eta * t * curvatures for t in times]).tolist()
     fine = torch.logspace(-3, 2, 100, dtype=torch.float64)
     return Verdict(
-        quantity="largest factor between q_iᵀθ_t and q_iᵀθ_μ",
-        measured=ratio,
+        quantity="factor by which q_iᵀθ_t / q_iᵀθ_μ leaves [1, 1.2985]",
+        measured=max(most / MOST, 1 / least),
         relation="≤",
         bound=BOUND,
         picture=Picture(
@@ -79,4 +77,5 @@ def verdict(decay: Callable[[float, int], float]) -> Verdict:
             points={"stopped": (z, stopped.tolist()), "decayed": (z, decayed.tolist())},
             log="x",
         ),
+        details={"largest ratio": most, "smallest": least, "share of 1.2985": most / MOST},
     )

@@ -10,9 +10,7 @@ copies the bias is much smaller than the spread.
 Bishop (1995), Neural Computation 7.
 """
 
-from functools import partial
-
-from chainrule.lab.claim import Near, Picture, Verdict
+from chainrule.lab.claim import Near, Picture, Verdict, ten_percent
 from chainrule.lab.helpers.diabetes_regression import standardized_diabetes
 from chainrule.lab.helpers.noisy_inputs import DRAWN, distance, fits, ridge
 from chainrule.learning.augmentation import gaussian_noise
@@ -20,7 +18,7 @@ from chainrule.learning.augmentation import gaussian_noise
 SIGMAS = (0.1, 0.2, 0.4, 0.7, 1.0, 1.5)
 
 
-def check(copies: int = 20, repeats: int = 20, seed: int = 0) -> Verdict:
+def check(copies: int = 40, repeats: int = 60, seed: int = 0) -> Verdict:
     """λ = N σ².
 
     Args:
@@ -37,9 +35,7 @@ def broken() -> Verdict:
 
 def near() -> Near:
     """Other penalties."""
-    return {
-        f"λ × {share}": partial(verdict, 20, 20, 0, share=share) for share in (0.8, 0.9, 1.1, 1.2)
-    }
+    return ten_percent("λ", lambda factor: verdict(40, 60, 0, share=factor))
 
 
 def verdict(copies: int, repeats: int, seed: int, share: float) -> Verdict:
