@@ -21,7 +21,7 @@ from chainrule.learning.metrics import (
 HIGHER = {
     "accuracy", "auc", "r2", "mean_iou", "pixel_accuracy", "point_accuracy", "place_accuracy",
     "word_accuracy", "pair_accuracy", "bleu", "f1", "exact_match", "return", "value", "overlap",
-    "margin",
+    "margin", "average_precision", "coverage",
 }  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from chainrule.learning.distillation import (
 )
 from chainrule.learning.soft_labels import (
     confusion_smoothing,
+    forward_correction,
     label_smoothing,
     soft_cross_entropy,
     uniform_confusion,
@@ -39,6 +40,32 @@ def test_a_confusion_matrix_gives_the_written_out_sum(seed: int) -> None:
         -sum(Pi[label, k] * f[i].log_softmax(0)[k] for k in range(4)) for i, label in enumerate(y)
     ]
     torch.testing.assert_close(confusion_smoothing(Pi)(f, y), torch.stack(expected))
+
+
+@given(st.integers(0, 99))
+def test_columns_are_accepted_by_name(seed: int) -> None:
+    """J's Π e_y: column y replaces label y."""
+    f, _, y = batch(seed)
+    Pi = torch.rand(4, 4, dtype=torch.float64)
+    Pi /= Pi.sum(0)
+    by_columns = confusion_smoothing(Pi, labels_are="columns")(f, y)
+    one_hot = torch.eye(4, dtype=torch.float64)[y]
+    torch.testing.assert_close(by_columns, soft_cross_entropy(f, one_hot @ Pi.T))
+    with pytest.raises(InputError, match="every row of confusion must be a distribution"):
+        confusion_smoothing(Pi)
+    with pytest.raises(InputError, match="every column of confusion must be a distribution"):
+        forward_correction(Pi.T, labels_are="columns")
+
+
+@given(st.integers(0, 99))
+def test_forward_correction_is_the_written_out_sum(seed: int) -> None:
+    f, _, y = batch(seed)
+    Pi = torch.rand(4, 4, dtype=torch.float64)
+    Pi /= Pi.sum(1, keepdim=True)
+    p = f.softmax(1)
+    expected = [-sum(p[i, k] * Pi[k, label] for k in range(4)).log() for i, label in enumerate(y)]
+    torch.testing.assert_close(forward_correction(Pi)(f, y), torch.stack(expected))
+    torch.testing.assert_close(forward_correction(torch.eye(4))(f, y), losses.cross_entropy(f, y))
 
 
 @given(shares, st.integers(0, 99))

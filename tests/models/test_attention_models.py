@@ -20,6 +20,7 @@ from chainrule.models.attention import (
     WindowedAttention,
 )
 from chainrule.models.attention.bert_question_answering import best_spans
+from chainrule.models.attention.bigbird import BigBirdAttention, random_links
 from chainrule.models.attention.linear_attention import CHUNK, causal_sums
 from chainrule.models.attention.vit import rollout
 from chainrule.models.attention.windowed_attention import band_mask
@@ -459,7 +460,7 @@ def test_windowed_attention_is_full_attention_under_a_band_mask(
     layer = WindowedAttention(8, 2, window=2, global_tokens=global_tokens).double()
     x, valid = torch.randn(3, steps, 8, dtype=torch.float64), torch.rand(3, steps) < 0.7
     mask = band_mask(steps, 2, global_tokens)
-    q, k, v = split_heads(layer.projection(x), 3, layer.num_heads)
+    q, k, v = split_heads(layer.projection(x), layer.num_heads, *[layer.key_size] * 3)
     full = layer.join_heads(attention(q, k, v, mask))
     torch.testing.assert_close(layer(x), full)
     padded = layer.join_heads(attention(q, k, v, mask & padding_mask(valid)))
@@ -511,3 +512,32 @@ def test_linear_attention_ignores_padding() -> None:
         valid = torch.arange(6).expand(2, 6) < 4
         torch.testing.assert_close(layer(x, valid)[:, :4], layer(x[:, :4]))
     assert not layer(x, torch.zeros(2, 6, dtype=torch.bool)).any()
+
+
+@pytest.mark.parametrize(
+    ("steps", "tokens", "links"), [(23, 0, 2), (24, 1, 1), (24, 5, 3), (3, 1, 2)]
+)
+def test_bigbird_is_attention_under_its_mask(steps: int, tokens: int, links: int) -> None:
+    torch.manual_seed(0)
+    layer = BigBirdAttention(8, 2, 4, tokens, links).double()
+    x = torch.randn(2, steps, 8, dtype=torch.float64)
+    q, k, v = split_heads(layer.projection(x), 2, 4, 4, 4)
+    expected = layer.join_heads(attention(q, k, v, layer.mask(steps)))
+    torch.testing.assert_close(layer(x), expected)
+
+
+def test_every_block_of_bigbird_has_its_random_links_and_a_signal_spreads_sooner() -> None:
+    links = random_links(50, 2, seed=1)
+    near = torch.ones(50, 50).tril(1).triu(-1).bool()
+    assert (links.sum(1) == 2).all() and not (links & near).any()
+
+    def layers(mask: torch.Tensor) -> int:
+        """After how many layers every position has seen every other."""
+        reached, number = mask.double(), 1
+        while not reached.all():
+            reached, number = (reached @ mask.double()).clamp_max(1), number + 1
+        return number
+
+    alone, linked = (BigBirdAttention(8, 2, 4, 0, r).mask(256)[0, 0] for r in (0, 2))
+    assert layers(alone) == 64  # 255 / 4, rounded up
+    assert 3 <= layers(linked) <= 8  # at least log 64 / log 5

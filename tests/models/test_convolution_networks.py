@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from chainrule.errors import InputError
-from chainrule.models.convolution import CNN, DenseNet, LeNet, PlainNetwork, ResNet, UNet
+from chainrule.models.convolution import CNN, VGG, DenseNet, LeNet, PlainNetwork, ResNet, UNet
 from chainrule.models.convolution.resnet import BasicBlock, Bottleneck, Subsampled, padded_shortcut
 from chainrule.nn.dropout import dropout
 from chainrule.registry import Entry, entries
@@ -88,6 +88,48 @@ def test_a_cnn_takes_any_sizes(filters: Sequence[int | list[int]], height: int, 
 def test_wrong_settings_of_a_cnn_are_refused_by_name(wrong: dict, message: str) -> None:
     with pytest.raises(InputError, match=message):
         CNN(**{"inputs": (1, 8, 8), "filters": (2,), "classes": 2, **wrong})
+
+
+# VGG
+
+
+@pytest.mark.parametrize(
+    ("depth", "parameters"),
+    [(11, 132_863_336), (13, 133_047_848), (16, 138_357_544), (19, 143_667_240)],
+)
+def test_vgg_has_the_published_number_of_parameters(depth: int, parameters: int) -> None:
+    with torch.device("meta"):
+        model = VGG(depth)
+    assert counted(model) == parameters
+    layers = [m for m in model.modules() if isinstance(m, nn.Conv2d | nn.Linear)]
+    assert len(layers) == depth
+    assert model.rates == (0.0,) * 5 and model.head.rates == (0.5, 0.5)
+
+
+def test_vgg_is_pytorchs_sequence_of_the_same_layers() -> None:
+    model, x = VGG(11, (3, 32, 32), 10, base_channels=2, hidden_size=8), torch.randn(2, 3, 32, 32)
+    convolutions = [m for m in model.modules() if isinstance(m, nn.Conv2d)]
+    assert [m.out_channels for m in convolutions] == [2, 4, 8, 8, 16, 16, 16, 16]
+    peer, pooled = nn.Sequential(), (0, 1, 3, 5, 7)
+    for place, layer in enumerate(convolutions):
+        peer.extend([layer, nn.ReLU(), *[nn.MaxPool2d(2)] * (place in pooled)])
+    one, two, three = model.head.layers
+    peer.extend([nn.Flatten(), one, nn.ReLU(), two, nn.ReLU(), three])
+    torch.testing.assert_close(model.eval()(x), peer(x))
+
+
+def test_vgg_refuses_other_depths() -> None:
+    with pytest.raises(InputError, match="depth must be 11, 13, 16 or 19, got 12"):
+        VGG(12)
+
+
+def test_a_resnet_takes_images_of_any_size_and_vgg_does_not() -> None:
+    """A 2.3.1 says that no CNN does."""
+    resnet, vgg = ResNet.cifar(8, classes=3), VGG(11, (3, 32, 32), 3, 1, 4)
+    for side in (9, 32, 40):
+        assert resnet(torch.randn(2, 3, side, side)).shape == (2, 3)
+    with pytest.raises(InputError, match="shapes cannot be multiplied"):
+        vgg(torch.randn(2, 3, 64, 64))
 
 
 # LeNet

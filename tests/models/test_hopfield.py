@@ -74,6 +74,14 @@ def test_a_sweep_uses_what_earlier_units_became() -> None:
     assert binary.sweep(W, b, x, torch.tensor([1, 0])).tolist() == [[1, 1]]
 
 
+@settings(max_examples=10, deadline=None)
+@given(seeds)
+def test_recall_without_the_matrix_is_recall(seed: int) -> None:
+    patterns, x = signs(5, 32, seed=seed), signs(6, 32, seed=seed + 1)
+    expected = memory(patterns).recall_synchronous(x, 7)
+    assert torch.equal(binary.recall_stored(patterns, x, 7), expected)
+
+
 def test_all_units_at_once_may_cycle() -> None:
     model = Hopfield(2)
     model.W.copy_(torch.tensor([[0.0, 1.0], [1.0, 0.0]]))

@@ -2,10 +2,12 @@
 
 import math
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import linprog
 from sklearn.svm import SVC
 from torch import Tensor
 
@@ -19,6 +21,7 @@ from chainrule.models.connectionism.perceptron import (
     separating_hyperplane,
     signed_distance,
 )
+from chainrule.nn.separation import is_separated, simplex
 
 XOR = torch.tensor([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]])
 XOR_LABELS = torch.tensor([1.0, 1.0, -1.0, -1.0])
@@ -122,6 +125,46 @@ def test_the_linear_program_returns_a_member_of_the_version_space(seed: int, bia
     assert found is not None and in_version_space(*found, x, y)
     if not bias:
         assert found[1].item() == 0
+
+
+def close(gap: float, below: float, seed: int = 0) -> Tensor:
+    """Four vectors around 0 and one more, at heights `gap` and `below` over a tilted plane."""
+    plane = [[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0], [0.1, 0.1]]
+    heights = torch.tensor([gap] * 4 + [below], dtype=torch.float64)
+    z = torch.cat([torch.tensor(plane, dtype=torch.float64), heights[:, None]], 1)
+    tilted = torch.randn(3, 3, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+    return z @ torch.linalg.qr(tilted).Q
+
+
+@settings(max_examples=10, deadline=None)
+@given(seeds)
+def test_a_gap_far_below_the_tolerance_of_the_linear_program_is_decided(seed: int) -> None:
+    apart, together = close(1e-12, 1e-12, seed), close(1e-12, -1e-12, seed)
+    found = separating_hyperplane(apart, torch.ones(5), bias=False)
+    assert found is not None
+    assert in_version_space(*found, apart, torch.ones(5).double())
+    assert separating_hyperplane(together, torch.ones(5), bias=False) is None
+
+
+def test_many_inputs_are_decided_up_to_a_tolerance_that_is_named() -> None:
+    x, y, w = data(0, s=60, n=20, gap=0.0)
+    flat = x - (x @ w)[:, None] * w
+    result = perceptron_algorithm(flat + 1e-12 * y[:, None] * w, y, passes=20, bias=False)
+    assert result.separable is False
+    assert result.reason == "no hyperplane separates the data by more than 2e-09 of their size"
+
+
+@settings(max_examples=25, deadline=None)
+@given(seeds, st.integers(1, 4), st.integers(1, 9))
+def test_the_exact_method_proves_what_it_says(seed: int, n: int, s: int) -> None:
+    g = torch.Generator().manual_seed(seed)
+    z = torch.randint(-2, 3, (s, n), generator=g).double().numpy()
+    v = simplex(z)
+    if v is not None:
+        assert is_separated(z, v)
+    else:  # 0 is a convex combination
+        rows = np.vstack([z.T, np.ones(s)])
+        assert linprog(np.zeros(s), A_eq=rows, b_eq=np.append(np.zeros(n), 1.0)).status == 0
 
 
 def test_the_bias_can_be_what_separates() -> None:

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from chainrule.errors import InputError
-from chainrule.models.recurrent import antisymmetric, lipschitz, lru, selective, state_space
+from chainrule.models.recurrent import antisymmetric, lipschitz, lru, s4, selective, state_space
 from chainrule.models.recurrent.elman import Elman, backpropagation_through_time
 from chainrule.models.recurrent.gru import GRU, gru_step
 from chainrule.models.recurrent.layers import recurrent_layer
@@ -18,6 +18,7 @@ from chainrule.models.recurrent.notes_gru import NotesGRU, notes_gru_step
 from chainrule.models.recurrent.notes_lstm import NotesLSTM, notes_lstm_step
 from chainrule.models.recurrent.recurrent import state_tensors
 from chainrule.models.recurrent.torch_conversion import from_torch, to_torch
+from chainrule.nn.activations import activation
 
 DOUBLE = torch.float64
 
@@ -339,5 +340,53 @@ def test_the_lru_is_its_equation():
 def test_rings_outside_the_unit_disc_are_refused():
     with pytest.raises(InputError, match="unit disc"):
         lru.LRU(4, 5, 0.9, 1.0)
+
+
+def test_an_elman_network_takes_any_activation_and_refuses_unknown_ones():
+    x = sequence()
+    for name in ("tanh", "relu", "sigmoid", "gelu"):
+        layer = Elman(4, 5, name)
+        z, states = torch.zeros(len(x), 5), []
+        for x_t in x.unbind(1):
+            z = activation(name)(z @ layer.U.T + x_t @ layer.V.T + layer.b)
+            states.append(z)
+        torch.testing.assert_close(layer(x)[0], torch.stack(states, 1))
+    with pytest.raises(InputError, match="there is no activation 'relux'"):
+        Elman(4, 5, "relux")
     with pytest.raises(InputError, match="tanh or relu"):
-        Elman(4, 5, "gelu")
+        to_torch(Elman(4, 5, "gelu"))
+
+
+def test_s4_starts_from_hippo_and_its_kernel_is_the_powers_of_its_matrix():
+    A, B = s4.hippo_legs(3)
+    root = [1, 3**0.5, 5**0.5]
+    expected = [[-1, 0, 0], [-root[1], -2, 0], [-root[2], -root[1] * root[2], -3]]
+    torch.testing.assert_close(A, torch.tensor(expected).double())
+    torch.testing.assert_close(B, torch.tensor(root).double())
+    layer = s4.S4(2, 3, state_size=5).double()
+    lam, p, B, C, delta = layer.matrices()
+    A_bar, B_bar = s4.bilinear(lam, p, B, delta)
+    powers = [torch.linalg.matrix_power(A_bar, k) for k in range(8)]
+    by_hand = torch.stack(
+        [(C[:, None] @ A_k @ B_bar[..., None]).real[:, 0, 0] for A_k in powers], 1
+    )
+    torch.testing.assert_close(s4.kernel(lam, p, B, C, delta, 8), by_hand)
+    x = torch.randn(2, 9, 2).double()
+    torch.testing.assert_close(layer.convolve(x), layer(x)[0])
+
+
+def test_an_unstable_matrix_is_not_made_into_an_lru():
+    A = torch.diag(torch.tensor([0.5, 1.5]))
+    with pytest.raises(InputError, match=r"0 < \|λ\| < 1, got up to 1.5"):
+        lru.diagonalized(A, torch.ones(2, 1), torch.eye(2))
+
+
+def test_remember_spreads_the_biases_over_the_given_steps():
+    torch.manual_seed(0)
+    lstm, gru = LSTM(2, 200), GRU(2, 200)
+    for layer in (lstm, gru):
+        layer.remember(50)
+        kept = layer.kernel.all_weights[0][2][200:400].exp()
+        assert kept.min() >= 1 and 45 < kept.max() <= 50
+    bias = lstm.kernel.all_weights[0][2]
+    assert torch.equal(bias[:200], -bias[200:400])

@@ -5,9 +5,11 @@ import math
 import numpy as np
 import pytest
 import torch
+from sklearn.kernel_ridge import KernelRidge
 
 from chainrule.errors import InputError
 from chainrule.models.theory import bounds
+from chainrule.models.theory.infinite_network import InfiniteNetwork, kernel
 from chainrule.models.theory.random_features import RandomFeatures, double_descent, shortest_fit
 from chainrule.models.theory.vc_dimension import (
     box,
@@ -18,6 +20,7 @@ from chainrule.models.theory.vc_dimension import (
     largest_shattered,
     shattered,
 )
+from chainrule.nn.activations import activation
 
 
 def points(number: int, coordinates: int, seed: int = 0) -> np.ndarray:
@@ -125,3 +128,30 @@ def test_what_makes_no_sense_is_refused() -> None:
     ):
         with pytest.raises(InputError):
             call()
+
+
+@pytest.mark.parametrize("name", ["relu", "step", "erf"])
+def test_a_layer_of_the_infinite_network_is_an_expectation_over_gaussians(name: str) -> None:
+    x = torch.tensor([[1.0, -0.5, 2.0], [0.3, 1.0, -1.0]], dtype=torch.float64)
+    covariance = 1.5 * x @ x.T / 3
+    nodes, weights = np.polynomial.hermite_e.hermegauss(300)
+    grid = (
+        torch.cartesian_prod(*[torch.from_numpy(nodes)] * 2) @ torch.linalg.cholesky(covariance).T
+    )
+    phi = torch.erf if name == "erf" else activation(name)
+    density = torch.from_numpy(np.outer(weights, weights).ravel())
+    product = phi(grid[:, 0]) * phi(grid[:, 1]) * density
+    expected = 1.5 * product.sum() / (2 * math.pi)
+    tolerance = 1e-9 if name == "erf" else 0.01  # relu and step have a kink or a jump
+    assert kernel(x[:1], x[1:], 1, name, 1.5).item() == pytest.approx(
+        expected.item(), abs=tolerance
+    )
+
+
+def test_the_infinite_network_is_kernel_regression() -> None:
+    g = torch.Generator().manual_seed(0)
+    x, y = torch.randn(12, 3, generator=g).double(), torch.randn(12, generator=g).double()
+    model = InfiniteNetwork(x, y, noise=0.1)
+    new = torch.randn(4, 3, generator=g).double()
+    linear = KernelRidge(alpha=0.1, kernel="precomputed").fit(model.kernel(x, x).numpy(), y.numpy())
+    assert model(new).tolist() == pytest.approx(linear.predict(model.kernel(new, x).numpy()))

@@ -157,3 +157,22 @@ def test_a_mask_of_another_type_or_shape_is_rejected(mask: Tensor) -> None:
 def test_the_hidden_size_must_be_a_multiple_of_the_heads() -> None:
     with pytest.raises(InputError, match="hidden_size 6 and num_heads 4"):
         SelfAttention(6, 4)
+
+
+@pytest.mark.parametrize(("key_size", "value_size"), [(3, 5), (7, 1), (1, 9)])
+def test_keys_and_values_may_have_any_size(key_size: int, value_size: int) -> None:
+    """[A_1 X W_1, …, A_h X W_h] W head by head, with W of h d_v columns."""
+    torch.manual_seed(0)
+    heads, d = 3, 4
+    layer = SelfAttention(d, heads, key_size, value_size).double()
+    x = torch.randn(2, 6, d, dtype=torch.float64)
+    W, b = layer.projection.weight, layer.projection.bias
+    rows = torch.arange(len(W)).split([heads * key_size] * 2 + [heads * value_size])
+    Q, K, V = ((x @ W[own].T + b[own]).chunk(heads, 2) for own in rows)
+    xi = [(q @ k.mT / math.sqrt(key_size)).softmax(2) @ v for q, k, v in zip(Q, K, V, strict=True)]
+    expected = torch.cat(xi, 2) @ layer.output.weight.T + layer.output.bias
+    torch.testing.assert_close(layer(x), expected)
+    cross = CrossAttention(d, heads, 5, key_size, value_size).double()
+    source = cross.project_source(torch.randn(2, 8, 5, dtype=torch.float64))
+    assert source.keys.shape[3] == key_size and source.values.shape[3] == value_size
+    assert cross(x, source).shape == x.shape

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from chainrule.errors import InputError
 from chainrule.models.feedforward.mlp import MLP
-from chainrule.nn.dropout import dropout, mask, monte_carlo
+from chainrule.nn.dropout import DropConnect, dropout, mask, monte_carlo
 
 
 @given(st.floats(0.01, 0.99))
@@ -101,3 +101,21 @@ def test_masks_of_images_do_not_depend_on_their_layout_and_lie_channels_last() -
         masks.append(mask(images.to(memory_format=layout), 0.5))
     assert torch.equal(*masks)
     assert masks[0].is_contiguous(memory_format=torch.channels_last)
+
+
+def test_drop_connect_by_hand() -> None:
+    layer = nn.Linear(2, 1)
+    with torch.no_grad():
+        layer.weight.copy_(torch.tensor([[3.0, 5.0]]))
+        layer.bias.fill_(1.0)
+    model = DropConnect(layer, torch.tensor([[0.5, 1.0]]))
+    x = torch.ones(1000, 2)
+    torch.manual_seed(0)
+    assert set(model(x)[:, 0].tolist()) == {6.0, 9.0}, "a mask for every example"
+    assert model.eval()(x[:1]).item() == 0.5 * 3 + 5 + 1
+
+
+def test_drop_connect_refuses_what_is_not_a_probability() -> None:
+    for keep in (1.5, torch.ones(3), torch.tensor([[-0.1, 0.5]])):
+        with pytest.raises(InputError, match="`keep` must be a probability"):
+            DropConnect(nn.Linear(2, 1), keep)

@@ -1,5 +1,7 @@
 """The scan: exactly the loop, forwards and backwards, for every length and every size of a."""
 
+import math
+
 import pytest
 import torch
 from hypothesis import given, settings
@@ -7,7 +9,8 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from chainrule.errors import InputError
-from chainrule.nn.scan import MAX_BLOCK, MIN_STEPS, loop, scan
+from chainrule.lab.helpers.critical_path import critical_path
+from chainrule.nn.scan import MAX_BLOCK, MIN_STEPS, associative_scan, loop, scan
 
 REAL, COMPLEX = torch.float64, torch.complex128
 
@@ -25,14 +28,15 @@ def gradients(function, tensors: list[Tensor], weights: Tensor) -> tuple[Tensor,
 
 
 @pytest.mark.parametrize("dtype", [REAL, COMPLEX])
+@pytest.mark.parametrize("function", [scan, associative_scan])
 @given(T=st.integers(1, 200), seed=st.integers(0, 99))
-@settings(max_examples=12, deadline=None)
-def test_states_and_gradients_are_those_of_the_loop(dtype, T, seed):
+@settings(max_examples=8, deadline=None)
+def test_states_and_gradients_are_those_of_the_loop(function, dtype, T, seed):
     torch.manual_seed(seed)
     tensors, weights = drawn(T, dtype), torch.randn(2, T, 3, dtype=dtype)
-    torch.testing.assert_close(scan(*tensors), loop(*tensors), rtol=1e-12, atol=1e-13)
+    torch.testing.assert_close(function(*tensors), loop(*tensors), rtol=1e-12, atol=1e-13)
     for ours, theirs in zip(
-        gradients(scan, tensors, weights), gradients(loop, tensors, weights), strict=True
+        gradients(function, tensors, weights), gradients(loop, tensors, weights), strict=True
     ):
         torch.testing.assert_close(ours, theirs, rtol=1e-11, atol=1e-12)
 
@@ -75,7 +79,7 @@ def test_a_may_be_one_value_for_all_steps_and_its_gradient_is_summed():
     torch.manual_seed(0)
     _, b, h = drawn(50, COMPLEX)
     lam = torch.polar(torch.rand(3, dtype=REAL), torch.rand(3, dtype=REAL)).requires_grad_()
-    for function in (scan, loop):
+    for function in (scan, associative_scan, loop):
         torch.testing.assert_close(function(lam, b, h), loop(lam.expand_as(b), b, h))
     ours, theirs = (
         torch.autograd.grad(f(lam, b, h).real.square().sum(), lam)[0] for f in (scan, loop)
@@ -95,7 +99,8 @@ def test_pieces_with_the_state_handed_on_give_the_whole():
 
 def test_states_of_any_shape_are_taken():
     a, b = torch.rand(2, 30, 3, 4), torch.randn(2, 30, 3, 4)
-    torch.testing.assert_close(scan(a, b), loop(a, b, torch.zeros(2, 3, 4)))
+    for function in (scan, associative_scan):
+        torch.testing.assert_close(function(a, b), loop(a, b, torch.zeros(2, 3, 4)))
 
 
 @pytest.mark.parametrize(
@@ -107,6 +112,24 @@ def test_states_of_any_shape_are_taken():
         (torch.ones(2, 5, 3).long(), torch.ones(2, 5, 3).long(), "real or complex"),
     ],
 )
-def test_what_does_not_fit_is_refused(a, b, words):
+@pytest.mark.parametrize("function", [scan, associative_scan])
+def test_what_does_not_fit_is_refused(function, a, b, words):
     with pytest.raises(InputError, match=words):
-        scan(a, b)
+        function(a, b)
+
+
+@pytest.mark.parametrize("T", [1, 2, 3, 5, 7, 37, 100])
+def test_the_tree_is_at_most_two_logarithms_deep(T):
+    cost = critical_path(associative_scan, torch.ones(1, T, 1), torch.ones(1, T, 1))
+    assert math.ceil(math.log2(T)) <= cost.depth <= 2 * math.ceil(math.log2(T)) + 1
+    assert cost.products <= 3 * T
+
+
+def test_the_critical_path_follows_numbers_through_views_and_results_in_place():
+    def function(x: Tensor) -> Tensor:
+        y = torch.empty_like(x)
+        y[:2] = x[1:] * x[1:]  # depth 1
+        torch.mul(y[:1], y[1:2], out=y[2:])  # depth 2
+        return torch.cat([y + x, x[:0]])[2:] * y[:1]  # depth 3
+
+    assert critical_path(function, torch.ones(3)) == (3, 2 + 1 + 1)

@@ -11,11 +11,13 @@ from chainrule.errors import InputError
 from chainrule.nn.convolution import correlation
 from chainrule.nn.windows import (
     average_pool,
+    average_pool_gradient,
     conv2d,
     conv2d_gradients,
     global_average_pool,
     global_max_pool,
     max_pool,
+    max_pool_gradient,
     windows,
 )
 
@@ -55,6 +57,25 @@ def test_the_written_out_gradients_are_autograds(
         torch.testing.assert_close(mine, theirs)
 
 
+@settings(max_examples=30, deadline=None)
+@given(st.integers(1, 3), strides, st.integers(0, 1), st.integers(0, 10**6))
+def test_the_written_out_gradients_of_pools_are_autograds(
+    size: int, stride: int, padding: int, seed: int
+) -> None:
+    """Whole numbers, so that many windows have several largest pixels."""
+    torch.manual_seed(seed)
+    x, padding = (
+        torch.randint(0, 3, (2, 2, 6, 7)).double().requires_grad_(),
+        min(padding, size // 2),
+    )
+    pairs = ((F.max_pool2d, max_pool_gradient), (F.avg_pool2d, average_pool_gradient))
+    for pool, gradient in pairs:
+        y = pool(x, size, stride, padding)
+        g = torch.randn_like(y)
+        (expected,) = torch.autograd.grad(y, x, g)
+        torch.testing.assert_close(gradient(x.detach(), g, size, stride, padding), expected)
+
+
 def test_a_layer_of_one_channel_is_a_cross_correlation() -> None:
     x, W = torch.randn(5, 6).double(), torch.randn(3, 2).double()
     y = conv2d(x[None, None], W[None, None])
@@ -86,6 +107,13 @@ def test_pools_are_torchs(size: int, stride: int | None, padding: int, seed: int
     torch.testing.assert_close(
         average_pool(x, size, stride, padding), F.avg_pool2d(x, size, stride, padding)
     )
+
+
+def test_a_pool_of_stride_one_does_not_downsample() -> None:
+    """J 4.2 writes one; only a larger stride divides the size."""
+    x = torch.randn(1, 1, 12, 12)
+    assert max_pool(x, 3, stride=1).shape == (1, 1, 10, 10)
+    assert max_pool(x, 3, stride=3).shape == (1, 1, 4, 4)
 
 
 def test_strided_windows_are_disjoint_and_unstrided_ones_overlap() -> None:

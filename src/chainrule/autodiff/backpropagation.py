@@ -1,7 +1,7 @@
 """Backpropagation written out for a fully connected network: the δ-recursion.
 
     forward     z_l = W_l h_{l-1} + b_l,   h_l = φ(z_l),   h_0 = x,   f = z_L
-    top         δ_L = ∂ℓ/∂f            (prediction - y for squared, sigmoid and softmax outputs)
+    top         δ_L = ∂ℓ/∂f            (p - y with the matching loss, see `delta_…`)
     backward    δ_l = φ'(z_l) ⊙ W_{l+1}ᵀ δ_{l+1}
     gradients   ∂ℓ/∂W_l = δ_l h_{l-1}ᵀ,   ∂ℓ/∂b_l = δ_l
 
@@ -66,6 +66,15 @@ def delta_squared(
 ) -> Float[Tensor, "batch k"]:
     """∂/∂f of ½ ‖y - f‖²."""
     return f - y
+
+
+@checked
+def delta_squared_sigmoid(
+    f: Float[Tensor, "batch k"], y: Float[Tensor, "batch k"]
+) -> Float[Tensor, "batch k"]:
+    """∂/∂f of ½ ‖y - p‖² with p = σ(f): (p - y) p (1 - p)."""
+    p = f.sigmoid()
+    return (p - y) * p * (1 - p)
 
 
 @checked

@@ -6,13 +6,15 @@
     cross_entropy        -log softmax(f)_y                   y a class, f the logits
     pixel_cross_entropy  1/P Σ_p -log softmax(f_p)_{y_p}     a class per pixel or point p
     hinge                max(0, 1 - (2y - 1) f)
+    pinball              1/Q Σ_τ max(τ (y - f_τ), (τ - 1) (y - f_τ))     f_τ a quantile of y
 
 Averaging, masking and weighting stay with the caller: the engine weights classes, the lab looks at
 single examples. Notes: J 2.1, J 2.2, L "Output layer and loss function".
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+import torch
 import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor
@@ -95,3 +97,15 @@ def token_cross_entropy(
 def hinge(output: Float[Tensor, " batch"], y: Int[Tensor, " batch"]) -> Float[Tensor, " batch"]:
     """max(0, 1 - (2y - 1) f)."""
     return (1 + (1 - 2 * y) * output).clamp_min(0)
+
+
+@checked
+def pinball(
+    output: Float[Tensor, "*batch quantiles"],
+    y: Float[Tensor, "*batch"],
+    quantiles: Sequence[float] = (0.1, 0.5, 0.9),
+) -> Float[Tensor, "*batch"]:
+    """1/Q Σ_τ max(τ (y - f_τ), (τ - 1) (y - f_τ)): least where f_τ is the τ-quantile of y."""
+    tau = torch.tensor(quantiles, dtype=output.dtype, device=output.device)
+    missed = y.unsqueeze(-1) - output
+    return torch.maximum(tau * missed, (tau - 1) * missed).mean(-1)

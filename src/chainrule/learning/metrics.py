@@ -12,7 +12,7 @@ A `Metric` also knows which direction is better and how it is printed; nothing e
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -41,7 +41,7 @@ class Metric:
     percent: bool = False
 
     def __call__(self, output: Tensor, *targets: Tensor) -> float:
-        return self.function(output, *targets)
+        return float(self.function(output, *targets))
 
     def computed_by(self, function: Callable[..., float]) -> "Metric":
         """The same metric of other outputs, such as those of a masked language model."""
@@ -168,8 +168,10 @@ METRICS = {
         Metric("f1", measured_elsewhere, higher_is_better=True, percent=True),
         Metric("exact_match", measured_elsewhere, higher_is_better=True, percent=True),
         Metric("return", measured_elsewhere, higher_is_better=True),
+        Metric("average_precision", measured_elsewhere, higher_is_better=True, percent=True),
         Metric("value", measured_elsewhere, higher_is_better=True),
         Metric("overlap", measured_elsewhere, higher_is_better=True),
+        Metric("coverage", measured_elsewhere, higher_is_better=True, percent=True),
         Metric("margin", measured_elsewhere, higher_is_better=True),
     )
 }
@@ -179,19 +181,25 @@ METRICS = {
 HIGHER_IS_BETTER = frozenset(m.name for m in METRICS.values() if m.higher_is_better)
 
 
-def metric_named(name: str) -> Metric | None:
-    """The metric of a column: `validation_error`, `test error`, `length 20: rmse`."""
+def metric_named(name: str, own: Sequence[Metric] = ()) -> Metric | None:
+    """The metric of a column: `validation_error`, `test error`, `length 20: rmse`.
+
+    own: metrics of a user, which come before those of the course.
+    """
+    for metric in own:
+        if name == metric.name or name.endswith((f"_{metric.name}", f" {metric.name}")):
+            return metric
     bare = name.split(": ")[-1].split(" ")[-1]
     for prefix in ("train_", "validation_", "test_"):
         bare = bare.removeprefix(prefix)
     return METRICS.get(bare)
 
 
-def format_metric(name: str, value: float | None) -> str:
+def format_metric(name: str, value: float | None, own: Sequence[Metric] = ()) -> str:
     """A number as people write it: rates in percent, four digits otherwise, a dash for none."""
     if value is None or math.isnan(value):
         return "–"
-    metric = metric_named(name)
+    metric = metric_named(name, own)
     if metric is not None and metric.percent:
         return f"{100 * value:.2f} %"
     return f"{value:.4g}"

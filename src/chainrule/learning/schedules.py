@@ -9,7 +9,8 @@
     inverse-sqrt     linearly up over the first 4 %, then η √(0.04 T/t), as for the transformer
     one-cycle        up from η/25 over the first 30 %, then down to η/10⁴, both along a cosine
 
-Each returns the factor of η as a function of t/T, so a resumed run needs no state for it.
+Each returns the factor of η as a function of t/T, so a resumed run needs no state for it. One of
+your own is a function (t, T) ↦ factor, such as `lambda step, steps: 0.99**step`.
 He et al. (2016), Loshchilov and Hutter (2017), Vaswani et al. (2017), Smith and Topin (2018).
 Notes: L "Gradient descent".
 """
@@ -22,6 +23,7 @@ from chainrule.errors import InputError
 from chainrule.registry import unknown
 
 Schedule = Callable[[float], float]
+OwnSchedule = Callable[[int, int], float]
 
 
 @checked
@@ -93,6 +95,28 @@ SCHEDULES: Mapping[str, Schedule] = {
 @checked
 def schedule(name: str) -> Schedule:
     """The schedule called `name`."""
-    if name not in SCHEDULES:
-        raise InputError(unknown("schedule", name, list(SCHEDULES)))
+    check_schedule(name)
     return SCHEDULES[name]
+
+
+def check_schedule(name: object) -> None:
+    """A key of `SCHEDULES`, or a function (step, steps) ↦ factor."""
+    if not isinstance(name, str) and not callable(name):
+        raise InputError(
+            f"`schedule` must be a name or a function (step, steps) ↦ factor, got {name!r}"
+        )
+    if isinstance(name, str) and name not in SCHEDULES:
+        raise InputError(unknown("schedule", name, list(SCHEDULES)))
+
+
+def rate_factor(name: str | OwnSchedule, step: int, steps: int) -> float:
+    """The factor of η in step t of T, by a schedule's name or by a function (t, T) of your own."""
+    if isinstance(name, str):
+        return SCHEDULES[name](step / steps)
+    factor = float(name(step, steps))
+    if not (math.isfinite(factor) and factor >= 0):
+        raise InputError(
+            f"expected a factor of at least 0 from `schedule`, got {factor} in step {step} of "
+            f"{steps}"
+        )
+    return factor

@@ -8,7 +8,7 @@
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -156,6 +156,18 @@ SEGMENTATION = Task(
     class_index,
     decode_segments,
 )
+
+
+def in_units(task: Task, scale: float) -> Task:
+    """The task with its errors in units of the target, where y is held as y / scale."""
+
+    def scaled(metric: Metric) -> Metric:
+        return metric.computed_by(lambda output, y: scale * metric.function(output, y))
+
+    metrics = tuple(m if m.name == R2.name else scaled(m) for m in task.metrics)
+    return replace(task, metrics=metrics)
+
+
 LANGUAGE_MODELING = Task("language modeling", losses.token_cross_entropy, target=class_index)
 
 

@@ -1,7 +1,11 @@
 """Multi-head scaled dot-product attention.
 
-    A   = softmax(Q Kᵀ / √d),     Ξ = A V                  Q, K, V affine in the inputs
-    MH  = [Ξ_1, …, Ξ_h] W + b                              h heads side by side, each of size d
+    A   = softmax(Q Kᵀ / √d_k),     Ξ = A V                Q, K, V affine in the inputs
+    MH  = [Ξ_1, …, Ξ_h] W + b                              h heads side by side, each of size d_v
+
+d_k and d_v are free, as W maps h d_v numbers back to the size d of the vectors; by default both are
+d / h.
+
 
 The product q·k of independent unit normals has variance d; dividing by √d restores variance 1. In
 self-attention Q, K and V come from one sequence; in cross-attention K and V come from another.
@@ -11,8 +15,8 @@ zeros, and its gradients are zero as well.
 torch's fused kernel computes A V without storing A. Where A itself is wanted, `attention_weights`
 returns it for one layer and `attention_maps` for all layers of a model.
 
-Vaswani et al. (2017), NeurIPS. Notes: J 6.1, J 6.2 (whose sum of values lacks the index: ξ_i =
-Σ_t a_it v_t), A 2.6.2, L "Attention", L "Multi-Head Attention and Attention Types".
+Vaswani et al. (2017), NeurIPS. Notes: J 6.1 (whose sum of values has v_i for v_t), J 6.2, A 2.6.2
+(which leaves out W), L "Attention", L "Multi-Head Attention and Attention Types".
 """
 
 import math
@@ -26,6 +30,7 @@ from torch import Tensor, nn
 from chainrule.arguments import Count, checked
 from chainrule.errors import InputError
 from chainrule.nn.attention_masks import combined_mask
+from chainrule.nn.attention_scores import scaled_dot
 from chainrule.nn.fused_attention import fused_attention
 from chainrule.nn.initialization import initialize
 from chainrule.nn.profile import evaluating
@@ -49,21 +54,32 @@ class MultiHeadAttention(nn.Module):
 
     Args:
         hidden_size: Size of the vectors of a sequence.
-        num_heads: Number of heads, a divisor of `hidden_size`.
+        num_heads: Number of heads, a divisor of `hidden_size` unless both sizes are given.
+        key_size: d_k, the size of a query and of a key of one head; by default d / h.
+        value_size: d_v, the size of a value of one head; by default d / h.
     """
 
     attention_weights: Callable[..., Tensor]
     """A for the arguments of `forward`."""
 
-    def __init__(self, hidden_size: Count, num_heads: Count):
+    def __init__(
+        self,
+        hidden_size: Count,
+        num_heads: Count,
+        key_size: Count | None = None,
+        value_size: Count | None = None,
+    ):
         super().__init__()
-        if hidden_size % num_heads:
+        if hidden_size % num_heads and (key_size is None or value_size is None):
             raise InputError(
                 "hidden_size must be a multiple of num_heads, got hidden_size "
                 f"{hidden_size} and num_heads {num_heads}"
             )
         self.num_heads = num_heads
-        self.output = initialize(nn.Linear(hidden_size, hidden_size), "xavier-uniform")
+        self.key_size = key_size or hidden_size // num_heads
+        self.value_size = value_size or hidden_size // num_heads
+        joined = num_heads * self.value_size
+        self.output = initialize(nn.Linear(joined, hidden_size), "xavier-uniform")
 
     def join_heads(
         self, heads: Float[Tensor, "batch heads steps d"]
@@ -80,7 +96,9 @@ class SelfAttention(MultiHeadAttention):
 
     Args:
         hidden_size: Size of the vectors of the sequence.
-        num_heads: Number of heads, a divisor of `hidden_size`.
+        num_heads: Number of heads, a divisor of `hidden_size` unless both sizes are given.
+        key_size: d_k, the size of a query and of a key of one head; by default d / h.
+        value_size: d_v, the size of a value of one head; by default d / h.
 
     Example:
         >>> import torch
@@ -92,9 +110,16 @@ class SelfAttention(MultiHeadAttention):
         torch.Size([3, 2, 5, 5])
     """
 
-    def __init__(self, hidden_size: Count, num_heads: Count):
-        super().__init__(hidden_size, num_heads)
-        self.projection = stacked_projection(hidden_size, hidden_size, 3)
+    def __init__(
+        self,
+        hidden_size: Count,
+        num_heads: Count,
+        key_size: Count | None = None,
+        value_size: Count | None = None,
+    ):
+        super().__init__(hidden_size, num_heads, key_size, value_size)
+        sizes = (num_heads * self.key_size,) * 2 + (num_heads * self.value_size,)
+        self.projection = stacked_projection(hidden_size, *sizes)
 
     def forward(
         self,
@@ -127,7 +152,9 @@ class SelfAttention(MultiHeadAttention):
 
     def project(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Q, K and V, split into heads."""
-        q, k, v = split_heads(self.projection(x), 3, self.num_heads)
+        q, k, v = split_heads(
+            self.projection(x), self.num_heads, self.key_size, self.key_size, self.value_size
+        )
         return q, k, v
 
 
@@ -141,6 +168,8 @@ class CrossAttention(MultiHeadAttention):
         hidden_size: Size of the vectors of the sequence that attends.
         num_heads: Number of heads, a divisor of `hidden_size`.
         source_size: Size of the vectors attended to; by default `hidden_size`.
+        key_size: d_k, the size of a query and of a key of one head; by default d / h.
+        value_size: d_v, the size of a value of one head; by default d / h.
 
     Example:
         >>> import torch
@@ -151,14 +180,23 @@ class CrossAttention(MultiHeadAttention):
         torch.Size([3, 5, 8])
     """
 
-    def __init__(self, hidden_size: Count, num_heads: Count, source_size: Count | None = None):
-        super().__init__(hidden_size, num_heads)
-        self.query = stacked_projection(hidden_size, hidden_size, 1)
-        self.source = stacked_projection(source_size or hidden_size, hidden_size, 2)
+    def __init__(
+        self,
+        hidden_size: Count,
+        num_heads: Count,
+        source_size: Count | None = None,
+        key_size: Count | None = None,
+        value_size: Count | None = None,
+    ):
+        super().__init__(hidden_size, num_heads, key_size, value_size)
+        keys, values = num_heads * self.key_size, num_heads * self.value_size
+        self.query = stacked_projection(hidden_size, keys)
+        self.source = stacked_projection(source_size or hidden_size, keys, values)
 
     def project_source(self, source: Float[Tensor, "batch keys source_size"]) -> KVCache:
         """Keys and values of the sequence attended to, computed once for all queries."""
-        return KVCache(*split_heads(self.source(source), 2, self.num_heads))
+        projected = self.source(source)
+        return KVCache(*split_heads(projected, self.num_heads, self.key_size, self.value_size))
 
     def forward(
         self,
@@ -166,7 +204,7 @@ class CrossAttention(MultiHeadAttention):
         source: KVCache,
         mask: Bool[Tensor, "#batch #heads #queries #keys"] | None = None,
     ) -> Float[Tensor, "batch queries hidden"]:
-        (q,) = split_heads(self.query(x), 1, self.num_heads)
+        (q,) = split_heads(self.query(x), self.num_heads, self.key_size)
         return self.join_heads(attention(q, source.keys, source.values, mask))
 
     def attention_weights(
@@ -176,7 +214,7 @@ class CrossAttention(MultiHeadAttention):
         mask: Bool[Tensor, "#batch #heads #queries #keys"] | None = None,
     ) -> Float[Tensor, "batch heads queries keys"]:
         """A of every head."""
-        (q,) = split_heads(self.query(x), 1, self.num_heads)
+        (q,) = split_heads(self.query(x), self.num_heads, self.key_size)
         return attention_weights(q, source.keys, mask)
 
 
@@ -200,7 +238,7 @@ def attention_weights(
     causal: bool = False,
 ) -> Float[Tensor, "batch heads queries keys"]:
     """A = softmax(Q Kᵀ / √d): rows of convex weights, or of zeros where no key is allowed."""
-    scores = q @ k.mT / math.sqrt(q.shape[-1])
+    scores = scaled_dot(q, k)
     allowed = combined_mask(mask, causal, q, k)
     if allowed is None:
         return scores.softmax(-1)
@@ -235,18 +273,17 @@ def attention_maps(
     return maps
 
 
-def split_heads(x: Tensor, count: int, num_heads: int) -> tuple[Tensor, ...]:
-    """(batch, steps, count · heads · d) → `count` tensors of (batch, heads, steps, d)."""
-    batch, steps, size = x.shape
-    return tuple(
-        part.view(batch, steps, num_heads, -1).transpose(1, 2) for part in x.split(size // count, 2)
-    )
+def split_heads(x: Tensor, num_heads: int, *sizes: int) -> tuple[Tensor, ...]:
+    """(batch, steps, heads · Σ sizes) → for each size d a tensor of (batch, heads, steps, d)."""
+    parts = x.split([num_heads * d for d in sizes], 2)
+    return tuple(part.unflatten(2, (num_heads, -1)).transpose(1, 2) for part in parts)
 
 
-def stacked_projection(input_size: int, output_size: int, count: int) -> nn.Linear:
-    """`count` linear maps in one layer, each with its own Xavier-uniform weights."""
-    layer = nn.Linear(input_size, count * output_size)
-    bound = math.sqrt(6 / (input_size + output_size))
-    nn.init.uniform_(layer.weight, -bound, bound)
+def stacked_projection(input_size: int, *output_sizes: int) -> nn.Linear:
+    """Linear maps to several sizes in one layer, each with its own Xavier-uniform weights."""
+    layer = nn.Linear(input_size, sum(output_sizes))
+    for weight in layer.weight.detach().split(output_sizes):
+        bound = math.sqrt(6 / (input_size + len(weight)))
+        nn.init.uniform_(weight, -bound, bound)
     nn.init.zeros_(layer.bias)
     return layer

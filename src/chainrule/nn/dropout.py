@@ -1,12 +1,13 @@
-"""Inverted dropout, four times faster than torch's on a CPU, and Monte Carlo dropout.
+"""Inverted dropout, four times faster than torch's on a CPU, Monte Carlo dropout, DropConnect.
 
     h̃ = m ⊙ h / p,    m_i ~ Bernoulli(p),    p = 1 - rate        so that E h̃ = h
     p(y | x) = E_m p(y | x, m) ≈ 1/S Σ_s p(y | x, m_s)            Monte Carlo with dropout on
+    f(x) = (b ⊙ W) x + c,   b_ji ~ Bernoulli(π_ji)                DropConnect: masks on the weights
 
 torch draws one random number per unit; here one draw of 64 bits serves four units. This rounds the
 keep probability p to a multiple of 2⁻¹⁶; the division uses the rounded p, so the mean is exact.
-Srivastava et al. (2014), JMLR 15; Gal and Ghahramani (2016). Notes: J 8.4, L "Dropout",
-exercise 10.5.
+Srivastava et al. (2014), JMLR 15; Gal and Ghahramani (2016); Wan et al. (2013). Notes: J 8.4,
+L "Dropout", exercise 10.5.
 """
 
 from collections.abc import Callable, Iterator
@@ -47,6 +48,49 @@ def dropout(h: Float[Tensor, "*shape"], rate: float, training: bool) -> Float[Te
     if h.device.type != "cpu":
         return F.dropout(h, rate)
     return h * mask(h, rate)
+
+
+@checked
+class DropConnect(nn.Module):
+    """A linear layer whose weights are dropped, each with a probability of its own.
+
+        training      f(x) = (b ⊙ W) x + c,   b_ji ~ Bernoulli(π_ji), new for every example
+        evaluation    f(x) = (π ⊙ W) x + c,   the mean over b
+
+    Args:
+        layer: Gives W and c.
+        keep: π: the probability to keep a weight, one for all or one for each.
+
+    >>> layer = DropConnect(nn.Linear(3, 2), keep=0.8)
+    >>> layer(torch.ones(5, 3)).shape
+    torch.Size([5, 2])
+    """
+
+    keep: Float[Tensor, "m n"]
+
+    def __init__(self, layer: nn.Linear, keep: float | Tensor = 0.5):
+        super().__init__()
+        pi = torch.as_tensor(keep, dtype=layer.weight.dtype, device=layer.weight.device)
+        shape = layer.weight.shape
+        if pi.shape not in (torch.Size(), shape) or not ((pi >= 0) & (pi <= 1)).all():
+            raise InputError(
+                "`keep` must be a probability, or one for each weight in a tensor of shape "
+                f"{tuple(shape)}"
+            )
+        self.weight, self.bias = layer.weight, layer.bias
+        self.register_buffer("keep", pi.expand(shape).clone())
+
+    def forward(self, x: Float[Tensor, "batch n"]) -> Float[Tensor, "batch m"]:
+        if not self.training:
+            return F.linear(x, self.keep * self.weight, self.bias)
+        return self.masked(x, torch.bernoulli(self.keep.expand(len(x), -1, -1)))
+
+    def masked(
+        self, x: Float[Tensor, "batch n"], b: Float[Tensor, "batch m n"]
+    ) -> Float[Tensor, "batch m"]:
+        """(b ⊙ W) x + c with a given mask for every example."""
+        found = torch.einsum("bmn,bn->bm", b * self.weight, x)
+        return found if self.bias is None else found + self.bias
 
 
 def mask(h: Float[Tensor, "*shape"], rate: float) -> Float[Tensor, "*shape"]:

@@ -5,7 +5,7 @@
     L        D - A = U Λ Uᵀ
     L_sym    I - D^{-1/2} A D^{-1/2}, eigenvalues in [0, 2]
     L̃        2 L_sym / λ_max - I, eigenvalues in [-1, 1]
-    x̂ = Uᵀ x,   x = U x̂,   G(L) x = U G(Λ) Uᵀ x
+    x̂ = Uᵀ x,   x = U x̂,   G(L) x = U G(Λ) Uᵀ x,   x ∗ y = U (Uᵀ x ⊙ Uᵀ y)
 
 The bounds hold for symmetric A with weights a_mn ≥ 0. Where d = 0, d^{-1/2} is taken as 0: the row
 of L_sym of an isolated node is that of I. Self-loops of the graph do not enter the Laplacians; in Ā
@@ -139,3 +139,11 @@ def spectral_filter(
 ) -> Float[Tensor, "nodes width"]:
     """U G(Λ) Uᵀ x: every frequency of x times its gain."""
     return basis.U @ (gains[:, None] * (basis.U.T @ x))
+
+
+@checked
+def convolution(
+    basis: FourierBasis, x: Float[Tensor, "nodes width"], y: Float[Tensor, "nodes width"]
+) -> Float[Tensor, "nodes width"]:
+    """x ∗ y = U (Uᵀ x ⊙ Uᵀ y), which depends on the signs of U's columns; a filter does not."""
+    return basis.U @ ((basis.U.T @ x) * (basis.U.T @ y))

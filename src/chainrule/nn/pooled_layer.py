@@ -87,7 +87,7 @@ def gathered(
     h: Points, points: Int[Tensor, "batch outputs"]
 ) -> Float[Tensor, "batch outputs inputs"]:
     """h_{b, p(b, c)} for every cloud b and unit c."""
-    rows = points + h.shape[1] * torch.arange(len(h), device=h.device)[:, None]
+    rows = points + h.shape[1] * torch.arange(h.shape[0], device=h.device)[:, None]
     return h.flatten(0, 1).index_select(0, rows.flatten()).view(*points.shape, h.shape[2])
 
 

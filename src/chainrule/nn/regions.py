@@ -1,4 +1,4 @@
-"""The linear regions of ReLU networks, enumerated exactly.
+"""The activation regions of ReLU networks, enumerated exactly.
 
     pattern of x      κ = 1{W x + b > 0} ∈ {0, 1}ᵐ
     region of κ       {x | 1{W x + b > 0} = κ}                        an open convex polytope
@@ -7,7 +7,8 @@
 
 `layer_regions` covers all of ℝⁿ for one layer; `plane_regions` cuts a square of a plane into the
 convex polygons on which a deep network is affine. Both work in double precision; a region thinner
-than 10⁻⁹ (of the distance to the hyperplanes, or of the square) counts as empty.
+than 10⁻⁹ (of the distance to the hyperplanes, or of the square) counts as empty. Neighbors on which
+the network is the same affine map are one linear region: `box_regions` joins them.
 
 Zaslavsky (1975), Memoirs of the AMS 154; Montúfar et al. (2014), NeurIPS. Notes: J 2.5.
 """
@@ -75,7 +76,7 @@ def pattern(
 
 def layer_regions(W: Float[Tensor, "m n"], b: Float[Tensor, " m"]) -> LayerRegions:
     """All regions of one ReLU layer: each hyperplane in turn splits the regions that it crosses."""
-    W_, b_ = _double(W), _double(b)
+    W_, b_ = double(W), double(b)
     length = np.linalg.norm(W_, axis=1)
     scale = np.where(length > 0, length, 1)
     # A unit with zero weights has no hyperplane: it is on or off everywhere.
@@ -96,19 +97,26 @@ def _split(signs: ndarray, point: ndarray, W: ndarray, b: ndarray) -> list[tuple
     parts = []
     for sign in (-1.0, 1.0):
         longer = np.append(signs, sign)
-        inside = point if sign * side > THIN else _inside(longer, W, b)
+        inside = point if sign * side > THIN else interior_point(longer, W, b)
         if inside is not None:
             parts.append((longer, inside))
     return parts
 
 
-def _inside(s: ndarray, W: ndarray, b: ndarray) -> ndarray | None:
-    """The x with the largest slack t ≤ 1 in s_j (w_jᵀ x + b_j) ≥ t, or None if there is none."""
+def interior_point(
+    s: ndarray, W: ndarray, b: ndarray, equal: ndarray | None = None
+) -> ndarray | None:
+    """The x with the largest slack t ≤ 1 in s_j (w_jᵀ x + b_j) ≥ t, or None if there is none.
+
+    `equal`: a plane that x must lie on, aᵀ (x, 1) = 0.
+    """
     n = W.shape[1]
     result = linprog(
         c=[*np.zeros(n), -1.0],
         A_ub=np.column_stack([-s[:, None] * W, np.ones(len(s))]),
         b_ub=s * b,
+        A_eq=None if equal is None else [[*equal[:-1], 0.0]],
+        b_eq=None if equal is None else [-equal[-1]],
         bounds=[(None, None)] * n + [(None, 1.0)],
         method="highs",
         options={"primal_feasibility_tolerance": THIN / 10},
@@ -136,7 +144,7 @@ def plane_regions(
     square = radius * np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
     polygons, patterns = [square], np.zeros((1, 0), dtype=bool)
     # The map of each region, u ↦ A (u, 1), which starts as the plane itself.
-    A = np.column_stack([_double(directions).T, _double(origin)])[None]
+    A = np.column_stack([double(directions).T, double(origin)])[None]
     for layer in layers[:-1]:
         A = _affine(layer, A)
         for i in range(layer.out_features):
@@ -152,15 +160,16 @@ def plane_regions(
     )
 
 
-def _double(tensor: Tensor) -> ndarray:
+def double(tensor: Tensor) -> ndarray:
+    """In double precision, for NumPy."""
     return tensor.detach().double().numpy()
 
 
 def _affine(layer: nn.Linear, A: ndarray) -> ndarray:
     """The maps W A (u, 1) + b, one per region."""
-    A = _double(layer.weight) @ A
+    A = double(layer.weight) @ A
     if layer.bias is not None:
-        A[:, :, 2] += _double(layer.bias)
+        A[:, :, 2] += double(layer.bias)
     return A
 
 

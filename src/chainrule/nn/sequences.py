@@ -37,7 +37,7 @@ def last_valid(
     """Each row's entry at its last valid step."""
     if lengths is None:
         return x[:, -1]
-    return x[torch.arange(len(x), device=x.device), lengths - 1]
+    return x[torch.arange(x.shape[0], device=x.device), lengths - 1]
 
 
 def reverse(
@@ -57,7 +57,9 @@ def token_lengths(tokens: Int[Tensor, "batch steps"]) -> Lengths:
 
 
 def trim_padding(tokens: Int[Tensor, "batch steps"]) -> Int[Tensor, "batch shorter"]:
-    """The rows cut to the length of the longest."""
+    """The rows cut to the length of the longest; a program that is exported keeps them whole."""
+    if torch.compiler.is_compiling():
+        return tokens
     return tokens[:, : int(token_lengths(tokens).max())]
 
 

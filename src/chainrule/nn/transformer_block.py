@@ -144,8 +144,11 @@ class DecoderBlock(nn.Module):
 class PreNormDecoderBlock(DecoderBlock):
     """y ← y + A(N(y)),   y ← y + C(N(y), ξ),   y ← y + F(N(y)); arguments as for `DecoderBlock`."""
 
-    def forward(self, y: Hidden, source: KVCache, mask: Mask | None = None) -> Hidden:
-        y = y + self.drop(self.attention(self.norm_1(y), causal=True))
+    def forward(
+        self, y: Hidden, source: KVCache, mask: Mask | None = None, causal: bool = True
+    ) -> Hidden:
+        """mask: of the source; causal: whether y attends to earlier positions of y only."""
+        y = y + self.drop(self.attention(self.norm_1(y), causal=causal))
         y = y + self.drop(self.cross_attention(self.norm_2(y), source, mask))
         return y + self.drop(self.feed_forward(self.norm_3(y)))
 

@@ -7,13 +7,16 @@
     global    y_c     = max or mean over the whole image
 
 So a layer is one matrix product with all windows as rows ("im2col"), and its gradients are two
-more. The windows of a pool are disjoint if the stride equals their size.
+more. The windows of a pool are disjoint if the stride equals their size. Backward, g =
+∂ℓ/∂y goes to the largest pixel of a window, or in equal parts to all; where windows overlap, their
+shares are summed.
 
 Written for reading and checking; models use torch's kernels. Notes: J 4.2 (which leaves the
-gradients open), A 2.1.2, L "CNN core concepts", L "Pooling" (whose window ends at
-(k+1)p - 1, not (k+1)p).
+gradients open, and whose pooling has stride 1 and so does not downsample), A 2.1.2, L "CNN core
+concepts", L "Pooling" (whose window ends at (k+1)p - 1, not (k+1)p).
 """
 
+import math
 from itertools import product
 
 import torch
@@ -120,6 +123,40 @@ def max_pool(x: Images, size: int, stride: int | None = None, padding: int = 0) 
 def average_pool(x: Images, size: int, stride: int | None = None, padding: int = 0) -> Pooled:
     """mean_{ab} x_{ij,cab}; the default stride is the size, and padding is 0."""
     return windows(pad(x, padding), (size, size), size if stride is None else stride).mean((4, 5))
+
+
+@checked
+def max_pool_gradient(
+    x: Images, gradient: Pooled, size: int, stride: int | None = None, padding: int = 0
+) -> Images:
+    """∂ℓ/∂x_{ij,cab} += g_{cij} [(a, b) = argmax x_{ij,c}], given g = ∂ℓ/∂y.
+
+    Only the largest pixel of a window gets its gradient; of equal ones the first, as in torch.
+    """
+    stride = size if stride is None else stride
+    padded = pad(x, padding, -torch.inf)
+    views = windows(padded, (size, size), stride)
+    largest = F.one_hot(views.flatten(4).argmax(-1), size**2).to(x.dtype)
+    return by_pixels(gradient[..., None] * largest, padded, stride, padding)
+
+
+@checked
+def average_pool_gradient(
+    x: Images, gradient: Pooled, size: int, stride: int | None = None, padding: int = 0
+) -> Images:
+    """∂ℓ/∂x_{ij,cab} += g_{cij} / r² for windows of r×r pixels, given g = ∂ℓ/∂y."""
+    stride = size if stride is None else stride
+    each = (gradient / size**2)[..., None].expand(*gradient.shape, size**2)
+    return by_pixels(each, pad(x, padding), stride, padding)
+
+
+def by_pixels(by_windows: Tensor, padded: Tensor, stride: int, padding: int) -> Tensor:
+    """Gradients of r×r windows, (…, rows, columns, r²), summed over all windows of a pixel."""
+    size, found = math.isqrt(by_windows.shape[-1]), torch.zeros_like(padded)
+    for place, (a, b) in enumerate(product(range(size), repeat=2)):
+        found[windows_at(a, b, by_windows[..., 0], stride)] += by_windows[..., place]
+    height, width = (side - 2 * padding for side in padded.shape[2:])
+    return found[:, :, padding : padding + height, padding : padding + width]
 
 
 @checked

@@ -53,7 +53,7 @@ class LinearAttention(MultiHeadAttention):
 
     def __init__(self, hidden_size: Count, num_heads: Count, causal: bool = False):
         super().__init__(hidden_size, num_heads)
-        self.projection = stacked_projection(hidden_size, hidden_size, 3)
+        self.projection = stacked_projection(hidden_size, *[hidden_size] * 3)
         self.causal = causal
 
     def forward(
@@ -92,7 +92,7 @@ class LinearAttention(MultiHeadAttention):
 
     def project(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """φ(q), φ(k) and v, split into heads."""
-        q, k, v = split_heads(self.projection(x), 3, self.num_heads)
+        q, k, v = split_heads(self.projection(x), self.num_heads, *[self.key_size] * 3)
         return features(q), features(k), v
 
 

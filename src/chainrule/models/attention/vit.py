@@ -94,7 +94,7 @@ class ViT(nn.Module):
     ) -> Float[Tensor, "batch classes"]:
         check_images(images, self.channels, self.image_size)
         x = self.embedding(patches(images, self.patch_size))
-        x = torch.cat([self.cls.expand(len(x), 1, -1), x], 1)
+        x = torch.cat([self.cls.expand(x.shape[0], 1, -1), x], 1)
         x = dropped(x + self.positions(x.shape[1]), self.dropout, self.training)
         for block in self.blocks:
             x = block(x)

@@ -52,7 +52,7 @@ class WindowedAttention(MultiHeadAttention):
         self, hidden_size: Count, num_heads: Count, window: Count, global_tokens: Natural = 0
     ):
         super().__init__(hidden_size, num_heads)
-        self.projection = stacked_projection(hidden_size, hidden_size, 3)
+        self.projection = stacked_projection(hidden_size, *[hidden_size] * 3)
         self.window, self.global_tokens = window, global_tokens
 
     def forward(
@@ -61,7 +61,7 @@ class WindowedAttention(MultiHeadAttention):
         valid: Bool[Tensor, "batch steps"] | None = None,
     ) -> Float[Tensor, "batch steps hidden"]:
         """valid: False at padding, which is not attended to."""
-        q, k, v = split_heads(self.projection(x), 3, self.num_heads)
+        q, k, v = split_heads(self.projection(x), self.num_heads, *[self.key_size] * 3)
         return self.join_heads(windowed_attention(q, k, v, self.window, self.global_tokens, valid))
 
     def attention_weights(
@@ -70,7 +70,7 @@ class WindowedAttention(MultiHeadAttention):
         valid: Bool[Tensor, "batch steps"] | None = None,
     ) -> Float[Tensor, "batch heads steps steps"]:
         """A with zeros outside the window, which `forward` never forms."""
-        q, k, _ = split_heads(self.projection(x), 3, self.num_heads)
+        q, k, _ = split_heads(self.projection(x), self.num_heads, *[self.key_size] * 3)
         mask = band_mask(x.shape[1], self.window, self.global_tokens, x.device)
         return attention_weights(q, k, mask if valid is None else mask & padding_mask(valid))
 

@@ -6,5 +6,6 @@ from chainrule.models.convolution.lenet import LeNet
 from chainrule.models.convolution.plain_network import PlainNetwork
 from chainrule.models.convolution.resnet import ResNet
 from chainrule.models.convolution.unet import UNet
+from chainrule.models.convolution.vgg import VGG
 
-__all__ = ["CNN", "DenseNet", "LeNet", "PlainNetwork", "ResNet", "UNet"]
+__all__ = ["CNN", "VGG", "DenseNet", "LeNet", "PlainNetwork", "ResNet", "UNet"]

@@ -5,6 +5,7 @@ from chainrule.models.feedforward.densely_connected import DenselyConnected
 from chainrule.models.feedforward.ensemble import Ensemble
 from chainrule.models.feedforward.linear_regression import LinearRegression
 from chainrule.models.feedforward.logistic_regression import LogisticRegression
+from chainrule.models.feedforward.max_min_network import MaxMinNetwork
 from chainrule.models.feedforward.mlp import MLP
 from chainrule.models.feedforward.relu_interpolant import ReLUInterpolant
 from chainrule.models.feedforward.residual_network import ResidualLayer, ResidualNetwork
@@ -18,6 +19,7 @@ __all__ = [
     "Ensemble",
     "LinearRegression",
     "LogisticRegression",
+    "MaxMinNetwork",
     "ReLUInterpolant",
     "ResidualLayer",
     "ResidualNetwork",

@@ -10,6 +10,7 @@ from chainrule.models.geometric.message_passing import MPNN, MPNNConv
 from chainrule.models.geometric.pointnet import PointFeatures, PointNet, TNet
 from chainrule.models.geometric.pointnet_segmentation import PointNetSegmentation
 from chainrule.models.geometric.polynomial import PolynomialConv, PolynomialGNN
+from chainrule.models.geometric.ppgn import PPGN, PPGNLayer
 from chainrule.models.geometric.spectral import SpectralConv, SpectralGNN
 from chainrule.models.geometric.weisfeiler_leman import WeisfeilerLeman
 
@@ -17,6 +18,7 @@ __all__ = [
     "GAT",
     "GCN",
     "MPNN",
+    "PPGN",
     "ChebConv",
     "ChebNet",
     "DeepSets",
@@ -25,6 +27,7 @@ __all__ = [
     "GCNConv",
     "GraphClassifier",
     "MPNNConv",
+    "PPGNLayer",
     "PointFeatures",
     "PointNet",
     "PointNetSegmentation",

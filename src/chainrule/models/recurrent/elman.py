@@ -1,11 +1,12 @@
 """Elman network: a hidden layer that also sees its own previous values.
 
-    z_t = φ(U z_{t-1} + V x_t + b),   φ = tanh or ReLU
+    z_t = φ(U z_{t-1} + V x_t + b)
     ∂z_i/∂z_t = ∏_{j=t+1}^{i} Φ_j U,   Φ_j = diag φ'(U z_{j-1} + V x_j + b)
     ‖∂z_i/∂z_t‖₂ ≤ (α σ₁(U))^{i-t},   α = max φ'
 
-The gradient vanishes where α σ₁(U) < 1 and may explode above 1. U is initialized orthogonal, with
-σ₁(U) = 1. `backpropagation_through_time` is the gradient written out.
+The gradient vanishes where α σ₁(U) < 1 and may explode above 1. φ is tanh or ReLU (α = 1), the
+sigmoid (α = 1/4: it vanishes for σ₁(U) < 4) or any other of `nn.activations`. U is initialized
+orthogonal, with σ₁(U) = 1. `backpropagation_through_time` is the gradient written out.
 
 Elman (1990), Cognitive Science 14. Notes: J 5 (which has no b, and prints that the gradient
 vanishes if σ₁(U) ≥ 1/α), A 2.3, L "RNN: Basic Architecture".
@@ -18,9 +19,9 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from chainrule.arguments import Count, checked
-from chainrule.errors import InputError
 from chainrule.models.recurrent.recurrent import Recurrent
 from chainrule.models.recurrent.sequence_classifier import SequenceClassifier
+from chainrule.nn import activations
 
 KERNELS = {"tanh": torch.rnn_tanh, "relu": torch.rnn_relu}
 
@@ -36,7 +37,7 @@ class Elman(Recurrent):
     Args:
         input_size: Features of each step.
         hidden_size: Number of units.
-        activation: φ, "tanh" or "relu".
+        activation: φ, a name from `nn.activations`; torch's kernels make tanh and relu fast.
 
     >>> import torch
     >>> from chainrule.models.recurrent import Elman
@@ -47,19 +48,28 @@ class Elman(Recurrent):
 
     def __init__(self, input_size: Count, hidden_size: Count, activation: str = "tanh"):
         super().__init__(input_size, hidden_size)
-        if activation not in KERNELS:
-            raise InputError(f"activation must be tanh or relu, got {activation!r}")
-        self.activation = activation
+        self.activation, self.phi = activation, activations.activation(activation)
         self.U = nn.Parameter(nn.init.orthogonal_(torch.empty(hidden_size, hidden_size)))
         self.V = nn.Parameter(torch.randn(hidden_size, input_size) / input_size**0.5)
         self.b = nn.Parameter(torch.zeros(hidden_size))
 
     def unroll(self, x: Tensor, *state: Tensor) -> tuple[Tensor, tuple[Tensor, ...]]:
         (z,) = state
-        weights = [self.V, self.U, self.b, torch.zeros_like(self.b)]
-        kernel = KERNELS[self.activation]
-        states, _ = kernel(x, z[None], weights, True, 1, 0.0, self.training, False, True)
+        if self.activation in KERNELS:
+            weights = [self.V, self.U, self.b, torch.zeros_like(self.b)]
+            kernel = KERNELS[self.activation]
+            states, _ = kernel(x, z[None], weights, True, 1, 0.0, self.training, False, True)
+        else:
+            states = self.unroll_steps(x, z)
         return states, (states,)
+
+    def unroll_steps(self, x: Tensor, z: Tensor) -> Tensor:
+        """z_1 … z_T, one after the other."""
+        states = []
+        for u_t in (x @ self.V.T + self.b).unbind(1):
+            z = self.phi(torch.addmm(u_t, z, self.U.T))
+            states.append(z)
+        return torch.stack(states, 1)
 
 
 class Gradients(NamedTuple):

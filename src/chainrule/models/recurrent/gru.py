@@ -6,8 +6,8 @@
     h_t = z ⊙ h_{t-1} + (1 - z) ⊙ n
 
 The standard form, computed by torch's kernel; `torch_conversion` exchanges weights with
-torch.nn.GRU. Its reset gate acts after the product with U_n; in `notes_gru`, J's form, it acts
-before.
+torch.nn.GRU. `remember` spreads the biases of the update gate for long times. The reset gate acts
+after the product with U_n; in `notes_gru`, J's form, it acts before.
 
 Cho et al. (2014), EMNLP. Notes: J 5.1 (which mixes in ζ_t, the reset gate, in place of the
 candidate), A 2.4.1.
@@ -17,7 +17,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from chainrule.arguments import Count, checked
+from chainrule.arguments import Count, TwoOrMore, checked
+from chainrule.models.recurrent.lstm import chrono_bias
 from chainrule.models.recurrent.recurrent import Recurrent, State
 from chainrule.models.recurrent.sequence_classifier import SequenceClassifier
 from chainrule.nn.sequences import pack, unpack
@@ -49,6 +50,12 @@ class GRU(Recurrent):
         self.kernel = nn.GRU(input_size, hidden_size, batch_first=True)
         for bias in self.kernel.all_weights[0][2:]:
             nn.init.zeros_(bias)
+
+    @torch.no_grad()
+    def remember(self, max_steps: TwoOrMore) -> None:
+        """Draw b_z = log u, u ~ Unif[1, max_steps] (chrono initialization)."""
+        m, bias = self.hidden_size, self.kernel.all_weights[0][2]
+        bias[m : 2 * m] = chrono_bias(m, max_steps)
 
     def forward(
         self,

@@ -11,12 +11,14 @@ from chainrule.models.recurrent.gru import GRU
 from chainrule.models.recurrent.lipschitz import Lipschitz
 from chainrule.models.recurrent.lru import LRU
 from chainrule.models.recurrent.lstm import LSTM
+from chainrule.models.recurrent.mamba import Mamba
 from chainrule.models.recurrent.min_gru import MinGRU
 from chainrule.models.recurrent.min_lstm import MinLSTM
 from chainrule.models.recurrent.notes_gru import NotesGRU
 from chainrule.models.recurrent.notes_lstm import NotesLSTM
 from chainrule.models.recurrent.recurrent import Recurrent
 from chainrule.models.recurrent.residual_block import residual_stack
+from chainrule.models.recurrent.s4 import S4
 from chainrule.models.recurrent.selective import Selective
 from chainrule.models.recurrent.stacked import Stacked
 from chainrule.models.recurrent.state_space import StateSpace
@@ -28,8 +30,10 @@ LINEAR_CELLS: dict[str, type[Recurrent]] = {
     "lru": LRU,
     "statespace": StateSpace,
     "selective": Selective,
+    "mamba": Mamba,
+    "s4": S4,
 }
-"""Layers with a linear recurrence, which `nn.scan` computes for all steps together."""
+"""Layers with a linear recurrence, which stand in residual blocks."""
 CELLS: dict[str, type[Recurrent]] = {
     "elman": Elman,
     "lstm": LSTM,

@@ -90,6 +90,34 @@ def normalization(nu: Float[Tensor, " m"]) -> Float[Tensor, " m"]:
     return torch.sqrt(-torch.expm1(-2 * torch.exp(nu)))
 
 
+def diagonalized(A: Float[Tensor, "m m"], B: Float[Tensor, "m n"], C: Float[Tensor, "m m"]) -> LRU:
+    """The LRU with the outputs of z_t = A z_{t-1} + B x_t, y_t = C z_t for a dense A = P Λ P⁻¹.
+
+        h_t = Λ h_{t-1} + P⁻¹ B x_t,   y_t = Re(C P h_t),   h_t = P⁻¹ z_t
+
+    Args:
+        A: Transition matrix, diagonalizable, with eigenvalues inside the unit disc.
+        B: Input weights.
+        C: Output weights.
+    """
+    lam, P = torch.linalg.eig(A)
+    if not 0 < lam.abs().min() <= lam.abs().max() < 1:
+        raise InputError(
+            f"expected eigenvalues of A with 0 < |λ| < 1, got up to {lam.abs().max():.4g} and "
+            f"down to {lam.abs().min():.4g}"
+        )
+    layer = LRU(B.shape[1], len(A)).to(A)
+    with torch.no_grad():
+        layer.nu.copy_(torch.log(-torch.log(lam.abs())))
+        layer.phi.copy_(lam.angle())
+        layer.log_gamma.zero_()
+        inputs, outputs = torch.linalg.solve(P, B.to(P)), C.to(P) @ P
+        layer.B.copy_(torch.stack([inputs.real, inputs.imag]))
+        layer.C.copy_(torch.stack([outputs.real, outputs.imag]))
+        layer.D.zero_()
+    return layer
+
+
 def ring(
     units: int, min_radius: float, max_radius: float, max_phase: float
 ) -> tuple[Tensor, Tensor]:

@@ -7,17 +7,20 @@
     c_t = f ⊙ c_{t-1} + i ⊙ g,   h_t = o ⊙ tanh c_t
 
 The standard form, computed by torch's kernel; `torch_conversion` exchanges weights with
-torch.nn.LSTM. The forget bias starts at 1, so that a new cell remembers. `notes_lstm` is J's form.
+torch.nn.LSTM. The forget bias starts at 1, so that a new cell remembers a few steps: after T steps
+0.73ᵀ of its content is left. `remember` spreads the biases for longer times. `notes_lstm` is J's
+form.
 
 Hochreiter and Schmidhuber (1997), Neural Computation 9; forget gate: Gers, Schmidhuber and Cummins
-(2000). Notes: A 2.4 (whose output gate sees C_t in place of x_t), J 5.1.
+(2000); biases: Tallec and Ollivier (2018), ICLR. Notes: A 2.4 (whose output gate sees C_t in place
+of x_t), J 5.1.
 """
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from chainrule.arguments import Count, checked
+from chainrule.arguments import Count, TwoOrMore, checked
 from chainrule.models.recurrent.recurrent import Recurrent, State
 from chainrule.models.recurrent.sequence_classifier import SequenceClassifier
 from chainrule.nn.sequences import pack, unpack
@@ -52,6 +55,13 @@ class LSTM(Recurrent):
             nn.init.zeros_(bias)
         nn.init.ones_(self.kernel.all_weights[0][2].data[hidden_size : 2 * hidden_size])
 
+    @torch.no_grad()
+    def remember(self, max_steps: TwoOrMore) -> None:
+        """Draw b_f = log u, u ~ Unif[1, max_steps], and set b_i = -b_f (chrono initialization)."""
+        m, bias = self.hidden_size, self.kernel.all_weights[0][2]
+        bias[m : 2 * m] = chrono_bias(m, max_steps)
+        bias[:m] = -bias[m : 2 * m]
+
     def forward(
         self,
         x: Float[Tensor, "batch steps input_size"],
@@ -76,6 +86,11 @@ def lstm_step(
     i, f, g, o = (x @ W.T + h @ U.T + b).chunk(4, 1)
     c = f.sigmoid() * c + i.sigmoid() * g.tanh()
     return o.sigmoid() * c.tanh(), c
+
+
+def chrono_bias(units: Count, max_steps: TwoOrMore) -> Float[Tensor, " units"]:
+    """log u, u ~ Unif[1, max_steps]: a gate σ(log u) forgets in about u steps."""
+    return torch.log(torch.empty(units).uniform_(1, max_steps))
 
 
 def example() -> tuple[SequenceClassifier, Tensor]:

@@ -84,7 +84,7 @@ class Recurrent(nn.Module):
 
     def starting_state(self, x: Tensor, state: State | None) -> tuple[Tensor, ...]:
         """The tensors of the given state after a check of their shapes, or of z_0."""
-        zero = state_tensors(self.initial_state(len(x), x))
+        zero = state_tensors(self.initial_state(x.shape[0], x))
         if state is None:
             return zero
         given, expected = ([tuple(t.shape) for t in s] for s in (state_tensors(state), zero))

@@ -6,7 +6,7 @@
 
 Every unit has N states. A small Δ_t ignores the input and keeps the state; a large Δ_t forgets the
 state and takes the input. A = -exp(log A) < 0, so 0 < exp(Δ A) < 1. Initially A_n = -n and Δ lies
-between 0.001 and 0.1. Mamba's short convolution before the recurrence is left out.
+between 0.001 and 0.1. `mamba` is the whole block, with its convolution and projections.
 
 Gu and Dao (2023), "Mamba: linear-time sequence modeling with selective state spaces".
 Notes: L "RNN: Training" (Mamba).
@@ -16,6 +16,7 @@ import math
 
 import torch
 import torch.nn.functional as F
+from jaxtyping import Float
 from torch import Tensor, nn
 
 from chainrule.arguments import Count, checked
@@ -60,18 +61,34 @@ class Selective(Recurrent):
         self.log_A = nn.Parameter(n.log().expand(hidden_size, state_size).clone())
         self.d = nn.Parameter(torch.ones(hidden_size))
         with torch.no_grad():
-            log_delta = torch.empty(hidden_size).uniform_(math.log(MIN_DELTA), math.log(MAX_DELTA))
-            delta = log_delta.exp()
-            self.delta.bias.copy_(delta + torch.log(-torch.expm1(-delta)))  # softplus⁻¹
+            self.delta.bias.copy_(initial_delta_bias(hidden_size))
 
     def unroll(self, x: Tensor, *state: Tensor) -> tuple[Tensor, tuple[Tensor, ...]]:
         (H,) = state
         u = F.silu(self.input(x))
-        delta = F.softplus(self.delta(u))
-        a = torch.exp(delta[..., None] * -self.log_A.exp())
-        states = scan(a, (delta * u)[..., None] * self.B(u)[..., None, :], H)
-        y = (states @ self.C(u)[..., None]).squeeze(-1) + self.d * u
-        return y * F.silu(self.gate(x)), (states,)
+        delta, A = F.softplus(self.delta(u)), -self.log_A.exp()
+        y, states = selective_scan(u, delta, A, self.B(u), self.C(u), H)
+        return (y + self.d * u) * F.silu(self.gate(x)), (states,)
+
+
+def selective_scan(
+    u: Float[Tensor, "batch steps m"],
+    delta: Float[Tensor, "batch steps m"],
+    A: Float[Tensor, "m n"],
+    b: Float[Tensor, "batch steps n"],
+    c: Float[Tensor, "batch steps n"],
+    H: Float[Tensor, "batch m n"],
+) -> tuple[Float[Tensor, "batch steps m"], Float[Tensor, "batch steps m n"]]:
+    """H_t c_t and H_t, where H_t = exp(Δ_t A) ⊙ H_{t-1} + (Δ_t ⊙ u_t) b_tᵀ."""
+    a = torch.exp(delta[..., None] * A)
+    states = scan(a, (delta * u)[..., None] * b[..., None, :], H)
+    return (states @ c[..., None]).squeeze(-1), states
+
+
+def initial_delta_bias(units: int) -> Tensor:
+    """softplus⁻¹ of Δ between 0.001 and 0.1, evenly distributed on a logarithmic scale."""
+    delta = torch.empty(units).uniform_(math.log(MIN_DELTA), math.log(MAX_DELTA)).exp()
+    return delta + torch.log(-torch.expm1(-delta))
 
 
 def example() -> tuple[SequenceClassifier, Tensor]:

@@ -9,7 +9,7 @@ from torch import nn
 from chainrule.arguments import checked
 from chainrule.errors import InputError
 from chainrule.models.recurrent.bidirectional import Bidirectional
-from chainrule.models.recurrent.elman import Elman
+from chainrule.models.recurrent.elman import KERNELS, Elman
 from chainrule.models.recurrent.gru import GRU
 from chainrule.models.recurrent.lstm import LSTM
 from chainrule.models.recurrent.recurrent import Recurrent
@@ -52,6 +52,8 @@ def to_torch(ours: Recurrent) -> nn.RNNBase:
     }
     first = layers[0]
     if isinstance(first, Elman):
+        if first.activation not in KERNELS:
+            raise InputError(f"torch's RNN has tanh or relu, not {first.activation!r}")
         options["nonlinearity"] = first.activation
     torch_class = {LSTM: nn.LSTM, GRU: nn.GRU, Elman: nn.RNN}[type(first)]
     theirs = torch_class(ours.input_size, first.hidden_size, **options)

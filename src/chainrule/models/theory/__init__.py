@@ -1,5 +1,6 @@
-"""Chapter 9, learning theory: bounds, the VC dimension, and regression on random features."""
+"""Chapter 9, learning theory: bounds, the VC dimension, random features, infinite width."""
 
+from chainrule.models.theory.infinite_network import InfiniteNetwork
 from chainrule.models.theory.random_features import RandomFeatures
 
-__all__ = ["RandomFeatures"]
+__all__ = ["InfiniteNetwork", "RandomFeatures"]
