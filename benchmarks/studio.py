@@ -268,22 +268,19 @@ def memory(minutes: float = 30) -> dict[str, Any]:
         tab.goto(f"{server.address}#/playground")
         tab.wait_for_timeout(6000)
         tab.get_by_role("button", name="Start").first.click()
-        tab.wait_for_timeout(5000)
-        steps = tab.locator("main").inner_text()
-        tab.wait_for_timeout(1000)
-        if tab.locator("main").inner_text() == steps:
-            raise RuntimeError("the playground does not stream")
         main = psutil.Process(server.process.pid)
         session = tab.context.new_cdp_session(tab)
         session.send("HeapProfiler.enable")
         end = time.monotonic() + 60 * minutes
         while True:
+            step = stream(tab, samples[-1]["step"] if samples else 0)
             session.send("HeapProfiler.collectGarbage")
             used = tab.evaluate("performance.memory.usedJSHeapSize")
             below = {p.pid: p.memory_info().rss for p in main.children(recursive=True)}
             samples.append(
                 {
                     "minute": round(minutes - (end - time.monotonic()) / 60, 2),
+                    "step": step,
                     "page heap": round(used / 1e6, 2),
                     "server": round(main.memory_info().rss / 1e6, 2),
                     "largest child": round(max(below.values()) / 1e6, 2),
@@ -293,6 +290,15 @@ def memory(minutes: float = 30) -> dict[str, Any]:
                 break
             tab.wait_for_timeout(min(60_000, max(1000, 1000 * (end - time.monotonic()))))
     return {"minutes": minutes, "unit": "MB", "samples": samples}
+
+
+def stream(tab: Any, before: float) -> int:
+    """The step that the page shows; it must have gone on since the last look."""
+    tab.wait_for_timeout(2000)
+    step = int(tab.locator(".clock").inner_text().split()[1])
+    if step <= before:
+        raise RuntimeError(f"the playground does not stream: step {step} after {before}")
+    return step
 
 
 PARTS = {

@@ -1,8 +1,11 @@
 """A process started by ours ends when ours ends, however that ends."""
 
+import os
+import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -31,6 +34,25 @@ if __name__ == "__main__":
     claims = [find("claims", "novikoff")] * 64
     for done in runner.check_many(claims, Path(sys.argv[1]), 1000):
         print("checked", flush=True)
+"""
+LOADER = """
+import os, signal, time
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+import chainrule as cr
+
+def init(worker):
+    print(os.getpid(), flush=True)
+    parent = os.getppid()
+    if worker == 1:
+        os.kill(parent, signal.SIGKILL)
+        while os.getppid() == parent:  # so that torch's own watch begins too late
+            time.sleep(0.01)
+
+if __name__ == "__main__":
+    data = TensorDataset(torch.randn(64, 4), torch.randint(2, (64,)))
+    loader = DataLoader(data, batch_size=4, num_workers=2, worker_init_fn=init)
+    cr.fit(cr.models.MLP(4, [4], 2), loader, epochs=1, progress=False)
 """
 
 
@@ -80,6 +102,24 @@ def test_workers_of_the_lab_die_with_it(tmp_path: Path) -> None:
     lab.wait()
     assert workers
     assert all(ended(worker) for worker in workers)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs workers that are forked")
+def test_workers_of_a_data_loader_die_with_it(tmp_path: Path) -> None:
+    script = tmp_path / "loads.py"
+    script.write_text(LOADER)
+    loads = subprocess.Popen(
+        [sys.executable, script], stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+    assert loads.stdout is not None
+    try:
+        workers = [int(loads.stdout.readline()) for _ in range(2)]
+        assert loads.wait(60) == -signal.SIGKILL
+        assert all(ended(worker) for worker in workers)
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(loads.pid, signal.SIGKILL)
+        loads.stdout.close()
 
 
 def started_by(parent: int) -> set[int]:

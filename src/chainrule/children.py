@@ -1,11 +1,16 @@
 """Processes that another process of ours starts, and that must not outlive it."""
 
 import ctypes
+import multiprocessing
 import os
 import signal
 import sys
 import threading
 import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from multiprocessing.process import BaseProcess
 
 SET_PARENT_DEATH_SIGNAL = 1  # of Linux: prctl(2)
 LOOK_EVERY = 0.5  # seconds, where the system sends no signal
@@ -37,4 +42,21 @@ def watch(parent: int) -> None:
 def end_if_orphaned(parent: int) -> None:
     """Another process has adopted this one: nobody waits for its results."""
     if os.getppid() != parent:
+        os._exit(1)
+
+
+def die_with_parent_process() -> None:
+    """The same for a worker of `multiprocessing`, whatever thread or fork server started it.
+
+    It waits for the pipe that `multiprocessing` keeps open as long as the parent lives. Its forked
+    siblings hold that pipe too, so they end one after the other, the youngest first.
+    """
+    threading.Thread(
+        target=exit_after, args=(multiprocessing.parent_process(),), daemon=True
+    ).start()
+
+
+def exit_after(parent: "BaseProcess | None") -> None:
+    if parent is not None:
+        parent.join()
         os._exit(1)

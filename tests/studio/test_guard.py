@@ -10,8 +10,8 @@ pytest.importorskip("starlette")
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
+from chainrule.addresses import check_exposure, listen
 from chainrule.errors import InputError
-from chainrule.studio import launch
 from chainrule.studio.app import application
 from chainrule.studio.guard import LARGEST_BODY
 
@@ -207,16 +207,16 @@ def test_a_flood_of_messages_closes_the_connection(client: TestClient) -> None:
 
 
 def test_another_machine_needs_a_token_of_ones_own() -> None:
-    launch.check("127.0.0.1", "")
-    launch.check("0.0.0.0", "a-long-enough-token")
+    check_exposure("127.0.0.1", "")
+    check_exposure("0.0.0.0", "a-long-enough-token")
     refused = [("0.0.0.0", ""), ("192.168.0.1", ""), ("::", ""), ("127.0.0.1", "short")]
     refused += [("0.0.0.0", "with spaces in the token"), ("localhost", "a;b=c" * 5)]
     for host, token in refused:
         with pytest.raises(InputError, match="token"):
-            launch.check(host, token)
+            check_exposure(host, token)
 
 
 def test_a_port_that_is_taken_is_said(tmp_path: Path) -> None:
-    first = launch.listen("127.0.0.1", 0)
+    first = listen("127.0.0.1", 0, 8420)
     with first, pytest.raises(InputError, match="cannot listen"):
-        launch.listen("127.0.0.1", first.getsockname()[1])
+        listen("127.0.0.1", first.getsockname()[1], 8420)

@@ -87,6 +87,20 @@ def test_start_step_pause_and_reset(room: Callable[..., "Page"]) -> None:
     )
 
 
+SLOW = """const Fast = WebSocket;
+window.WebSocket = class extends Fast {
+  set onmessage(hear) { super.onmessage = (event) => setTimeout(() => hear(event), 1000); }
+};"""
+
+
+def test_a_click_before_the_page_is_connected_is_not_lost(page: "Page", studio: "Studio") -> None:
+    page.add_init_script(SLOW)
+    page.goto(studio.address("playground?num_samples=60"))
+    page.get_by_role("button", name="Start").click()
+    assert step_number(page) == 0  # nothing has arrived yet
+    wait_for_step(page, 5)
+
+
 def test_every_control_changes_what_is_shown(room: Callable[..., "Page"]) -> None:
     page = room("num_samples=60&layers=1&units=3&activation=relu")
     for label, value in (("points", 100), ("noise", 0.4), ("seed", 3)):
@@ -169,6 +183,15 @@ def test_two_configurations_learn_side_by_side(room: Callable[..., "Page"]) -> N
     until(page, "document.querySelectorAll('.stage h2')[1].textContent.includes('vector machine')")
     until(page, "document.querySelectorAll('.readings')[1].textContent.includes('wrong')")
     assert "b_model=svm" in page.url
+
+
+def test_both_configurations_are_printed_as_python(room: Callable[..., "Page"]) -> None:
+    page = room("num_samples=60&compare=true&b_units=3")
+    until(page, "document.querySelectorAll('.readings')[1]?.textContent.includes('training loss')")
+    page.get_by_role("button", name="As Python").click()
+    text = page.locator("dialog pre").inner_text()
+    assert text.index("# Configuration A") < text.index("[8, 8]") < text.index("# Configuration B")
+    assert "[3, 3]" in text.partition("# Configuration B")[2]
 
 
 def test_a_link_reproduces_the_experiment_and_offers_its_code(room: Callable[..., "Page"]) -> None:

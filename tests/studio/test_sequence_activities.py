@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from chainrule.errors import InputError
 from chainrule.models.recurrent import Elman
 from chainrule.models.recurrent.elman import backpropagation_through_time
+from chainrule.nn.attention import attention_maps
 from chainrule.runs.blanks import fill
 from chainrule.studio.activities import gradients_through_time as gradients
 from chainrule.studio.activities import masked_words, translation
@@ -116,6 +117,22 @@ def test_the_words_are_those_of_the_library() -> None:
     direct = fill(source.model, source.pieces, "the [MASK] sees", 10)[0]
     assert shown["words"] == [c.word for c in direct]
     np.testing.assert_allclose(shown["p"], [c.probability for c in direct], rtol=1e-3)
+
+
+def test_bert_looks_both_ways_and_every_row_sums_to_one() -> None:
+    source = masked_words.learning(masked_words.Settings())
+    shown = masked_words.drawn(source, "the cat sees a [MASK]")["attention"]
+    assert shown["tokens"] == ["[CLS]", "the", "cat", "sees", "a", "[MASK]", "[SEP]"]
+    assert shown["maps"]["shape"] == [2, 4, 7, 7]
+    np.testing.assert_allclose(shown["sums"], 1, atol=1e-5)
+    data = np.frombuffer(base64.b64decode(shown["maps"]["data"]), np.uint8).reshape(2, 4, 7, 7)
+    tokens = [source.pieces.cls, *source.pieces.encode("the cat sees a [MASK]"), source.pieces.sep]
+    direct = torch.cat([*attention_maps(source.model.bert, torch.tensor([tokens])).values()])
+    np.testing.assert_allclose(
+        data / 255 * np.array(shown["peaks"])[..., None], direct, atol=1 / 255
+    )
+    assert np.triu(data, 1).any() and np.tril(data, -1).any()
+    assert masked_words.drawn(source, "the " * 40)["attention"] is None
 
 
 def test_a_sentence_without_a_blank_is_refused_and_it_goes_on() -> None:

@@ -76,6 +76,20 @@ def test_the_maps_follow_the_text_the_head_and_the_token(page: Page, studio: Any
     page.locator(".remark", has_text="no attention").wait_for()
 
 
+def test_the_maps_of_bert_follow_the_sentence(page: Page, studio: Any) -> None:
+    pytest.importorskip("tokenizers")
+    opened(page, studio, "tab=attention&reader=bert&blanks=the%20cat%20sees%20a%20[MASK]")
+    page.locator(".token", has_text="[MASK]").focus()
+    page.locator("text=/^“\\[MASK\\]” \\(6\\) looks at/").wait_for()
+    assert page.locator(".token.masked").count() == 0
+    page.get_by_label("A sentence, with or").fill("a cat")
+    page.get_by_label("A sentence, with or").blur()
+    page.wait_for_function("() => document.querySelectorAll('.token').length === 4")
+    page.get_by_label("Which").select_option("gpt")
+    page.wait_for_function("() => document.querySelectorAll('.token').length > 10")
+    assert page.locator(".token.masked").count() == 0  # the last character sees all others
+
+
 def test_a_sentence_is_translated_while_the_network_learns(page: Page, studio: Any) -> None:
     opened(page, studio, "tab=translation")
     page.locator(".word").first.wait_for()

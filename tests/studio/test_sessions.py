@@ -15,6 +15,7 @@ import pytest
 
 websockets = pytest.importorskip("websockets")
 
+from chainrule.errors import InputError  # noqa: E402
 from chainrule.studio import sessions  # noqa: E402
 from tests.studio.conftest import TOKEN, Studio  # noqa: E402
 
@@ -96,7 +97,7 @@ def test_a_claim_is_measured_and_measured_again(studio: Studio) -> None:
 
     stated, violated = talk(studio, work)
     assert stated["holds"] and not violated["holds"]
-    assert stated["measured"] == stated["bound"] == 4
+    assert stated["measured"] == stated["bound"] == 0
 
 
 def test_bad_settings_are_answered_with_a_sentence(studio: Studio) -> None:
@@ -206,3 +207,17 @@ def test_a_killed_tab_ends_its_activity(monkeypatch: pytest.MonkeyPatch) -> None
         return alive, bool(pages.all or session.channels)
 
     assert asyncio.run(work()) == (True, False)
+
+
+def test_one_address_cannot_take_all_sessions() -> None:
+    async def page(text: str) -> None: ...
+
+    pages = sessions.Sessions()
+    first = [pages.attach("", page, "192.0.2.1") for _ in range(sessions.OF_ONE)]
+    with pytest.raises(InputError, match="pages of this address are open already"):
+        pages.attach("", page, "192.0.2.1")
+    assert pages.attach(first[0].id, page, "192.0.2.1") is first[0]  # it comes back
+    for _ in range(sessions.SESSIONS - sessions.OF_ONE):
+        pages.attach("", page, "192.0.2.2")
+    with pytest.raises(InputError, match=f"{sessions.SESSIONS} pages are open already"):
+        pages.attach("", page, "192.0.2.3")

@@ -8,12 +8,13 @@ As plain ASGI middleware: middleware for HTTP alone would let WebSockets pass un
     size     of a body, at most
 """
 
-import hmac
 from collections.abc import Iterable
 from urllib.parse import parse_qs
 
 from starlette.requests import cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from chainrule.asgi import answer, limited, same, values
 
 LARGEST_BODY = 2**20  # bytes
 POLICY = "; ".join(
@@ -59,7 +60,7 @@ class Guard:
             return
         refusal = self.refusal(scope)
         if refusal is None:
-            await self.app(scope, limited(receive), self.marking(scope, send))
+            await self.app(scope, limited(receive, LARGEST_BODY), self.marking(scope, send))
         elif scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
         else:
@@ -109,42 +110,3 @@ class Guard:
             await send(message)
 
         return marked
-
-
-def values(scope: Scope) -> dict[bytes, list[str]]:
-    """Headers by name, each with all of its values."""
-    found: dict[bytes, list[str]] = {}
-    for name, value in scope["headers"]:
-        found.setdefault(name.lower(), []).append(value.decode("latin-1"))
-    return found
-
-
-def same(given: str, token: str) -> bool:
-    """Compared in a time that says nothing about the token."""
-    return hmac.compare_digest(given.encode(), token.encode())
-
-
-def limited(receive: Receive) -> Receive:
-    """`receive` that ends a body which is longer than it said."""
-    total = 0
-
-    async def counted() -> Message:
-        nonlocal total
-        message = await receive()
-        if message["type"] == "http.request":
-            total += len(message.get("body", b""))
-            if total > LARGEST_BODY:
-                return {"type": "http.disconnect"}
-        return message
-
-    return counted
-
-
-async def answer(send: Send, status: int, sentence: str) -> None:
-    """A refusal in plain text."""
-    headers = [
-        (b"content-type", b"text/plain; charset=utf-8"),
-        (b"x-content-type-options", b"nosniff"),
-    ]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": f"{sentence}\n".encode()})

@@ -1,19 +1,32 @@
 """Start the server, and open the page."""
 
-import errno
+import html
 import secrets
-import socket
+import tempfile
 import threading
 import webbrowser
-from collections.abc import Callable
-from ipaddress import ip_address
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from chainrule.errors import InputError
+from chainrule.addresses import (
+    bracketed,
+    check_exposure,
+    is_any,
+    lan_address,
+    listen,
+    own_hosts,
+)
 
-FIRST_PORT, PORTS = 8420, 20  # where a free port is looked for
+FIRST_PORT = 8420  # from which a free one is looked for
 LARGEST_MESSAGE = 2**23  # bytes of one message of a page
-SHORTEST_TOKEN = 16  # characters of a token that a user chooses
+DOORWAY = """<!doctype html>
+<meta charset="utf-8">
+<meta name="referrer" content="no-referrer">
+<meta http-equiv="refresh" content="0;url={address}">
+<title>chainrule studio</title>
+<a href="{address}">Open the studio</a>
+"""
 
 
 def serve(
@@ -29,12 +42,12 @@ def serve(
         ready: called with the address of the page as soon as it answers.
         browser: open the page.
     """
-    check(host, token)
+    check_exposure(host, token)
     import uvicorn  # an extra; `chainrule studio` says so where it is missing
 
     from chainrule.studio.app import application
 
-    listening = listen(host, port)
+    listening = listen(host, port, FIRST_PORT)
     number = listening.getsockname()[1]
     token = token or secrets.token_urlsafe(24)
     app = application(own_hosts(host, number), token, f"chainrule-studio-{number}", root)
@@ -52,93 +65,21 @@ def serve(
     )
     server = uvicorn.Server(config)
     ready(address)
-    if browser:
-        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
-    with listening:
+    with listening, doorway(address) as door:
+        if browser:
+            threading.Thread(target=webbrowser.open, args=(door,), daemon=True).start()
         server.run(sockets=[listening])
 
 
-def check(host: str, token: str) -> None:
-    """Refuse to be seen from other machines without a token that somebody chose."""
-    if not is_loopback(host) and not token:
-        raise InputError(
-            f"`host` {host} can be reached from other machines, so it needs a `token` of your own "
-            f"of at least {SHORTEST_TOKEN} characters; without `host` only this machine is served"
-        )
-    if token and (len(token) < SHORTEST_TOKEN or not token.isascii() or not is_plain(token)):
-        raise InputError(
-            f"`token` must have at least {SHORTEST_TOKEN} letters, digits, - or _, got {len(token)}"
-        )
+@contextmanager
+def doorway(address: str) -> Iterator[str]:
+    """The address of a file that leads to the page, readable by its owner alone.
 
-
-def is_plain(token: str) -> bool:
-    return token.replace("-", "").replace("_", "").isalnum()
-
-
-def is_loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-def is_any(host: str) -> bool:
-    """Whether the host stands for every address of this machine."""
-    try:
-        return ip_address(host).is_unspecified
-    except ValueError:
-        return False
-
-
-def own_hosts(host: str, port: int) -> list[str]:
-    """The values of the Host header by which the page may be reached."""
-    names = {"127.0.0.1", "localhost"}
-    if is_any(host):
-        names |= {socket.gethostname(), socket.getfqdn(), lan_address(), *addresses()}
-    else:
-        names.add(bracketed(host))
-    return [f"{name}:{port}" for name in sorted(names)]
-
-
-def addresses() -> set[str]:
-    """The addresses of this machine, as far as its name tells."""
-    try:
-        found = socket.getaddrinfo(socket.gethostname(), None)
-    except socket.gaierror:
-        return set()
-    return {bracketed(str(place[4][0])) for place in found}
-
-
-def lan_address() -> str:
-    """The address by which other machines reach this one; no packet is sent to find it."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        try:
-            probe.connect(("192.0.2.1", 9))  # an address that only documentation uses
-        except OSError:  # no network
-            return "127.0.0.1"
-        return str(probe.getsockname()[0])
-
-
-def bracketed(host: str) -> str:
-    return f"[{host}]" if ":" in host else host
-
-
-def listen(host: str, port: int) -> socket.socket:
-    """A listening socket; port 0 takes the first free one of our own range."""
-    wanted = [port] if port else [*range(FIRST_PORT, FIRST_PORT + PORTS), 0]
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    for number in wanted:
-        listening = socket.socket(family, socket.SOCK_STREAM)
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listening.bind((host, number))
-        except OSError as error:
-            listening.close()
-            if error.errno == errno.EADDRINUSE and number != wanted[-1]:
-                continue
-            raise InputError(
-                f"cannot listen on {host}, `port` {number}: {error.strerror}"
-            ) from None
-        listening.listen(128)
-        return listening
-    raise InputError("found no free port")
+    Every user of a machine can see the command line of a browser: it names this file, and not the
+    token. The file is deleted when the studio closes.
+    """
+    with tempfile.TemporaryDirectory(prefix="chainrule-studio-") as folder:  # mode 0700
+        file = Path(folder) / "open.html"
+        file.touch(mode=0o600)
+        file.write_text(DOORWAY.format(address=html.escape(address)))
+        yield file.as_uri()

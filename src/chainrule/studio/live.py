@@ -22,7 +22,8 @@ async def live(websocket: WebSocket) -> None:
             await websocket.send_text(text)
 
     try:
-        session = sessions.attach(websocket.query_params.get("session", ""), page)
+        client = websocket.client.host if websocket.client else ""
+        session = sessions.attach(websocket.query_params.get("session", ""), page, client)
     except InputError as error:
         await websocket.send_json({"type": "full", "message": str(error)})
         await websocket.close(TOO_MANY)

@@ -19,6 +19,7 @@ from chainrule.studio.channels import Channel
 from chainrule.studio.player import activity_names
 
 SESSIONS = 40  # at a time
+OF_ONE = 20  # of them from one address, so that nobody can take them all
 CHANNELS = 8  # of one session
 PROCESSES = 48  # of all sessions
 TRAININGS = 2  # of recipes, which take all cores and much memory
@@ -37,7 +38,8 @@ PASSED_ON = {
 class Session:
     """One page: its connection, which may break and come back, and its channels."""
 
-    def __init__(self) -> None:
+    def __init__(self, client: str = "") -> None:
+        self.client = client
         self.id = secrets.token_urlsafe(16)
         self.channels: dict[str, Channel] = {}
         self.page: Callable[[str], Awaitable[None]] | None = None
@@ -78,13 +80,25 @@ class Sessions:
         self.root = root
         self.all: dict[str, Session] = {}
 
-    def attach(self, wanted: str, page: Callable[[str], Awaitable[None]]) -> Session:
-        """The session of a page that comes back, or a new one."""
+    def attach(
+        self, wanted: str, page: Callable[[str], Awaitable[None]], client: str = ""
+    ) -> Session:
+        """The session of a page that comes back, or a new one.
+
+        Args:
+            wanted: the name of the session, or anything else for a new one.
+            page: takes what is sent to it.
+            client: the address from which it comes.
+        """
         session = self.all.get(wanted)
         if session is None:
             if len(self.all) >= SESSIONS:
                 raise InputError(f"{SESSIONS} pages are open already; close one and reload")
-            session = Session()
+            if sum(other.client == client for other in self.all.values()) >= OF_ONE:
+                raise InputError(
+                    f"{OF_ONE} pages of this address are open already; close one and reload"
+                )
+            session = Session(client)
             self.all[session.id] = session
         if session.ending is not None:
             session.ending.cancel()

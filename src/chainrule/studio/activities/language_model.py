@@ -17,12 +17,12 @@ from chainrule.errors import InputError
 from chainrule.learning.tasks import LANGUAGE_MODELING
 from chainrule.models.attention.gpt import GPT
 from chainrule.models.recurrent.language_model import LanguageModel
-from chainrule.nn.attention import attention_maps
 from chainrule.runs.generate import LanguageModel as Writing
 from chainrule.runs.generate import check_prompt, sample
 from chainrule.runs.run import Run
-from chainrule.studio.activity import Activity, Json, Range, View, raster, read, rounded
+from chainrule.studio.activity import Activity, Json, Range, View, read, rounded
 from chainrule.studio.place import run_folder
+from chainrule.studio.sequences.heads import head_maps
 from chainrule.studio.sequences.learner import Learner
 from chainrule.studio.sequences.texts import Corpus, corpus
 from chainrule.studio.sequences.writer import Sampling, Writer
@@ -228,15 +228,8 @@ def written(writer: Writer) -> Json:
 
 
 def attention(model: nn.Module, vocabulary: Vocabulary, text: str) -> Json | None:
-    """The weights of every head, each row on its own scale; None without attention or text."""
+    """Where every head looks; None without attention or text."""
     if not text or not isinstance(model, GPT):
         return None
     tokens = torch.tensor([vocabulary.encode(text[: model.context_length])])
-    maps = torch.cat(list(attention_maps(model, tokens).values()))
-    peaks = maps.amax(3, keepdim=True)
-    return {
-        "tokens": [vocabulary.tokens[k] for k in tokens[0].tolist()],
-        "maps": raster(maps / peaks, 0.0, 1.0),
-        "peaks": rounded(peaks[..., 0], 3),
-        "sums": rounded([maps.sum(3).min(), maps.sum(3).max()], 7),
-    }
+    return head_maps(model, tokens, [vocabulary.tokens[k] for k in tokens[0].tolist()])

@@ -1,7 +1,8 @@
 """Words for the blanks of a sentence, by a finished BERT or by a small one that learns here.
 
 In every step 15 % of the words are hidden and the network learns to say which they were. The ten
-likeliest words for every [MASK] of the user's sentence follow as it learns.
+likeliest words for every [MASK] of the user's sentence follow as it learns, and so does the
+attention of every head.
 """
 
 import math
@@ -24,23 +25,18 @@ from chainrule.models.attention.bert import BERT
 from chainrule.models.attention.bert_pretraining import BertPretraining
 from chainrule.runs.blanks import fill
 from chainrule.runs.run import Run
-from chainrule.studio.activity import Activity, Json, Range, View, read, rounded
+from chainrule.studio.activity import Activity, Json, Range, read, rounded
 from chainrule.studio.place import run_folder
 from chainrule.studio.sequences import phrases
+from chainrule.studio.sequences.heads import head_maps
 from chainrule.studio.sequences.learner import Learner
+from chainrule.studio.sequences.sentence import Message, followed
 from chainrule.studio.sequences.texts import corpus
 
 LENGTH, WORDS = 32, 2000  # tokens of a row; of the vocabulary
 MOST_TEXT = 300_000  # characters that are read
 SENTENCES, LEAST, BATCH = 640, 320, 32  # of the grammar; rows of an epoch; of a batch
 SHOWN = 10  # words for a blank
-
-
-@dataclass(frozen=True)
-class Message:
-    """The sentence with its blanks; None leaves it."""
-
-    sentence: Annotated[str, Range(1, 400)] | None = None
 
 
 @dataclass(frozen=True)
@@ -72,20 +68,8 @@ class Source(NamedTuple):
 
 def run(settings: Json) -> Activity:
     chosen = read(Settings, settings)
-    message = yield View(lambda: {"loading": True})
-    source = finished(chosen.run) if chosen.run else learning(chosen)
-    sentence = heard(message, chosen.sentence or "")
-    while True:
-        done = source.learner is None
-        message = yield View(partial(drawn, source, sentence), waiting=done)
-        sentence = heard(message, sentence)
-        if message is None and source.learner:
-            source.learner.advance()
-
-
-def heard(message: Json | None, sentence: str) -> str:
-    """The sentence of a message, or the one before."""
-    return sentence if message is None else read(Message, message).sentence or sentence
+    made = partial(finished, chosen.run) if chosen.run else partial(learning, chosen)
+    yield from followed(made, drawn, chosen.sentence or "")
 
 
 def finished(name: str) -> Source:
@@ -163,6 +147,7 @@ def drawn(source: Source, sentence: str) -> Json:
     model, pieces, about, remark, learner = source
     found: dict[str, Any] = {"about": about, "remark": remark, "problem": "", "blanks": []}
     found["learning"] = learner.drawn() if learner else None
+    found["attention"] = attention(model, pieces, sentence)
     if not sentence:
         return found
     try:
@@ -174,3 +159,11 @@ def drawn(source: Source, sentence: str) -> Json:
         for row in guesses
     ]
     return found | {"blanks": blanks}
+
+
+def attention(model: BertPretraining, pieces: WordPiece, sentence: str) -> Json | None:
+    """Where every head looks; None for a sentence that is empty or too long."""
+    tokens = [pieces.cls, *pieces.encode(sentence), pieces.sep]
+    if not sentence.strip() or len(tokens) > pieces.max_length:
+        return None
+    return head_maps(model.bert, torch.tensor([tokens]), [pieces.tokens[k] for k in tokens])

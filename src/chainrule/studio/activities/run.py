@@ -1,4 +1,7 @@
-"""One run or several, watched: curves as they grow, settings, metrics, pictures, differences."""
+"""One run or several, watched: curves as they grow, settings, metrics, pictures, differences.
+
+A run that a shell trains can be stopped: its process is asked to, and saves first.
+"""
 
 import time
 from dataclasses import dataclass
@@ -7,6 +10,8 @@ from typing import Annotated, Any
 
 from chainrule.errors import InputError
 from chainrule.learning.metrics import format_metric
+from chainrule.registry import unknown
+from chainrule.runs.interrupt import interrupt
 from chainrule.runs.overview import RunSummary, summarize
 from chainrule.studio.activities.runs import PERIOD, brief, changed, compared
 from chainrule.studio.activity import Activity, Json, Range, View, read, rounded
@@ -23,16 +28,38 @@ class Settings:
     names: Annotated[tuple[str, ...], Range(1, 8)]
 
 
+@dataclass(frozen=True)
+class Stop:
+    """The only message: which of the runs to stop."""
+
+    stop: str
+
+
 def run(settings: Json) -> Activity:
-    found = [run_folder(name) for name in read(Settings, settings).names]
+    found = {name: run_folder(name) for name in read(Settings, settings).names}
     seen: object = None
-    view = View(dict)
+    view, notice = View(dict), ""
     while True:
-        stamps = [changed(folder) for folder in found]
-        if stamps != seen:
-            seen, view = stamps, View(lambda: details(found))
-        yield view
-        time.sleep(PERIOD)
+        state = notice, [changed(folder) for folder in found.values()]
+        if state != seen:
+            seen = state
+            view = View(lambda now=notice: details([*found.values()]) | {"notice": now})  # type: ignore[misc]
+        message = yield view
+        if message is not None:
+            notice = stopped(found, read(Stop, message).stop)
+        else:
+            time.sleep(PERIOD)
+
+
+def stopped(folders: dict[str, Path], name: str) -> str:
+    """Ask the process that trains the run to stop; what came of it, in words."""
+    if name not in folders:
+        raise InputError(unknown("run", name[:80], list(folders)))
+    try:
+        interrupt(folders[name])
+    except InputError as error:
+        return str(error)
+    return f"{name} was asked to stop; it saves a checkpoint first"
 
 
 def details(folders: list[Path]) -> Json:

@@ -33,22 +33,16 @@ from chainrule.nn.attention import attention_maps
 from chainrule.nn.decoding import DecodingConfig, greedy
 from chainrule.nn.profile import evaluating
 from chainrule.runs.run import Run
-from chainrule.studio.activity import Activity, Json, Range, View, raster, read, rounded
+from chainrule.studio.activity import Activity, Json, Range, raster, read, rounded
 from chainrule.studio.place import run_folder
 from chainrule.studio.sequences import phrases
 from chainrule.studio.sequences.learner import Learner
+from chainrule.studio.sequences.sentence import Message, followed
 
 PAIRS, HELD = 640, 64  # sentences to learn from, and never shown before
 BATCH, STEPS = 32, 1500  # by then it has long learned everything
 LONGER = 15  # words by which a translation may exceed twice its source
 MOST_WORDS = 40  # of a sentence
-
-
-@dataclass(frozen=True)
-class Message:
-    """The sentence to translate; None leaves it."""
-
-    sentence: Annotated[str, Range(1, 400)] | None = None
 
 
 @dataclass(frozen=True)
@@ -80,20 +74,8 @@ class Source(NamedTuple):
 
 def run(settings: Json) -> Activity:
     chosen = read(Settings, settings)
-    message = yield View(lambda: {"loading": True})
-    source = finished(chosen.run) if chosen.run else learning(chosen)
-    sentence = heard(message, chosen.sentence or "")
-    while True:
-        done = source.learner is None or source.learner.step >= STEPS
-        message = yield View(partial(drawn, source, sentence), waiting=done)
-        sentence = heard(message, sentence)
-        if message is None and source.learner:
-            source.learner.advance()
-
-
-def heard(message: Json | None, sentence: str) -> str:
-    """The sentence of a message, or the one before."""
-    return sentence if message is None else read(Message, message).sentence or sentence
+    made = partial(finished, chosen.run) if chosen.run else partial(learning, chosen)
+    yield from followed(made, drawn, chosen.sentence or "", STEPS)
 
 
 def finished(name: str) -> Source:

@@ -66,7 +66,10 @@ function opened(id) {
   retry = 250;
   ready = true;
   status("connected");
-  if (!returned) waiting = [...channels.values()].map(started); // a new page, or a server that forgot us
+  if (!returned) { // a new page, or a server that forgot us: begin again, then say what was said meanwhile
+    const said = waiting.filter(({ type, channel }) => type !== "start" && channels.has(channel));
+    waiting = [...[...channels.values()].map(started), ...said];
+  }
   for (const message of waiting.splice(0)) socket.send(JSON.stringify(message));
 }
 

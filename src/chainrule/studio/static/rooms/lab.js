@@ -177,4 +177,5 @@ function parsed(text) {
   return text !== "" && Number.isFinite(Number(text)) ? Number(text) : text;
 }
 
-const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+// A variable that begins a sentence stays as it is: m is not M.
+const capital = (text) => (/^\p{L}(?!\p{L})/u.test(text) && !/^a /i.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1));

@@ -35,7 +35,7 @@ export function open(main, { params }) {
   const code = codeDialog();
   const bar = h("div", { class: "row bar" }, run, button("Step", step, { key: "S", title: "one step" }), button("Reset", reset, { key: "R", title: "back to the initial weights" }),
     choice(state, "speed", { label: "speed", options: SPEEDS }), clock, h("span", { class: "space" }), toggle(state, "compare", { label: "compare two", title: "configurations A and B, with the same points and the same seed" }),
-    button("As Python", () => code.open("python", chosenView())), button("As command", () => code.open("command", chosenView(), state.get("data") === "own" ? decode(state.get("points")) : null)));
+    button("As Python", () => code.open("python", shown().map(({ view }) => view))), button("As command", () => code.open("command", [chosenView()], state.get("data") === "own" ? decode(state.get("points")) : null)));
 
   const which = new State("playground", { side: "a" }, []);
   which.write = () => {};

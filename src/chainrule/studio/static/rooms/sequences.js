@@ -14,7 +14,7 @@ const TABS = { writing, attention, translation, masking, gradients };
 const DEFAULTS = {
   tab: "writing", seed: 0,
   run: "", model: "gpt", corpus: "shakespeare", text: "", prompt: "ROMEO:\n", temperature: 0.8, top_k: 0, top_p: 1, speed: 8,
-  attended: "The king shall have my head, my lord.", head: 0, token: -1,
+  attended: "The king shall have my head, my lord.", head: 0, token: -1, reader: "gpt",
   translator: "", kind: "bahdanau", task: "phrases", sentence: "the black cat does not see a red house", number: "three hundred forty two", german: "ein mann fährt mit einem fahrrad durch die stadt.",
   filler: "", words: "phrases", passage: "", blanks: "the black [MASK] looks for a [MASK] flower .",
   cell: "elman", scale: 0.9, activation: "tanh", matrix: "orthogonal", steps: 60, units: 24, inputs: 0.3, bias: 1,
@@ -26,8 +26,11 @@ export function open(main, { params }) {
   const runs = ask("runs", {}).catch((error) => { notify(error.message); return { runs: [] }; });
   const finished = async (pattern) => (await runs).runs.filter((run) => run.finished && pattern.test(run.recipe)).map((run) => run.name);
   const language = live("language-model", () => writing.settings(state));
+  const filler = live("masked-words", () => masking.settings(state));
   state.on(() => language.restart(), ...writing.NETWORK);
-  const context = { state, finished, language };
+  state.on(() => filler.restart(), ...masking.NETWORK);
+  state.on(() => filler.send({ sentence: state.get("blanks") || " " }), "blanks");
+  const context = { state, finished, language, filler };
   const built = {};
   const stage = h("div", {});
   let current = null;
@@ -49,5 +52,6 @@ export function open(main, { params }) {
   return () => {
     for (const tab of Object.values(built)) tab.close();
     language.close();
+    filler.close();
   };
 }

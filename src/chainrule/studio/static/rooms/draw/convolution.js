@@ -50,7 +50,7 @@ export function open(stage, state) {
   const channel = steered("convolution", { view, error: (text) => { status.textContent = text; } });
   state.on((names) => {
     if (names.includes("kernel")) fields();
-    if (state.get("image") === "own" && !own.pixels) return notify("Drop a PNG or JPEG picture first, or choose one.");
+    if (state.get("image") === "own" && !own.pixels) return notify("Drop a PNG, JPEG or WebP picture first, or choose one.");
     channel.set(settings());
   });
   output.canvas.addEventListener("pointermove", (event) => latest && channel.set({ ...settings(), ...place(event) }));
@@ -114,7 +114,7 @@ export function open(stage, state) {
       if (state.get("image") === "own") channel.set(settings());
       else state.set({ image: "own" });
     } catch {
-      notify("This file is not a PNG or JPEG picture.");
+      notify("This file is not a PNG, JPEG or WebP picture.");
     }
   }
 

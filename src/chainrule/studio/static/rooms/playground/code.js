@@ -6,7 +6,7 @@ const NO_COMMAND = "There is a command for MLPs and ensembles on moons and XOR w
 const SAME = "Trains the same network with the same seed, to the end of the present epoch, and leaves a run folder.";
 const OWN = "The same kind of network on your points. The recipe draws its own splits and standardizes the columns, so the numbers differ. Save the points first: ";
 
-/** A dialog; open(kind, view, points) shows the Python or the command of a view; points: own ones, or null. */
+/** A dialog; open(kind, views, points) shows the Python of all views, or the command of the first; points: own ones, or null. */
 export function codeDialog() {
   const title = h("h1", {});
   const remark = h("p", { class: "small quiet" });
@@ -15,11 +15,12 @@ export function codeDialog() {
   const element = h("dialog", { class: "code", "aria-label": "The experiment as code" }, title, remark, text, h("div", { class: "row" }, copy, button("Close", () => element.close())));
   return {
     element,
-    open(kind, view, points) {
+    open(kind, views, points) {
       const python = kind === "python";
-      const code = python ? view?.python : view?.command;
+      const [view] = views;
+      const code = python ? scripts(views) : view?.command;
       show(title, python ? "As Python" : "As a command");
-      if (python) show(remark, `Repeats the ${view?.step ?? 0} steps made so far and prints the same training loss.`);
+      if (python) show(remark, `Repeats the ${views.map((each) => each?.step ?? 0).join(" and ")} steps made so far and prints the same training loss${views.length > 1 ? "es" : ""}.`);
       else if (!code) show(remark, NO_COMMAND);
       else show(remark, points ? [OWN, download(points)] : SAME);
       text.textContent = code || "";
@@ -27,6 +28,12 @@ export function codeDialog() {
       element.showModal();
     },
   };
+}
+
+/** One script, or those of A and B one after the other. */
+function scripts(views) {
+  if (!views.every((view) => view?.python)) return "";
+  return views.length > 1 ? views.map((view, k) => `# Configuration ${"AB"[k]}\n${view.python}`).join("\n\n") : views[0].python;
 }
 
 /** A link to the points as a file. */

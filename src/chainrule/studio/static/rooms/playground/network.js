@@ -57,7 +57,7 @@ export function network(look) {
       layers.length = view.units.length;
       layers.view = view;
     }
-    if (!sizes.length) return empty(context, width, height);
+    if (!sizes.length) return empty(context, width, height, view.step === undefined ? "waits for points of both classes" : "no units and no weights: only a decision surface");
     const columns = positions(sizes, width, height);
     lines(context, columns, view.weights);
     nodes = [];
@@ -139,9 +139,9 @@ function captions(context, columns, height) {
   context.textBaseline = "alphabetic";
 }
 
-function empty(context, width, height) {
+function empty(context, width, height, text) {
   context.fillStyle = theme().quiet;
   context.font = "14px system-ui";
   context.textAlign = "center";
-  context.fillText("no units and no weights: only a decision surface", width / 2, height / 2);
+  context.fillText(text, width / 2, height / 2);
 }

@@ -33,7 +33,7 @@ export class Stage {
     this.name();
     if (this.view) this.view = { ...this.view, python: null, command: null }; // its code is no longer true
     if (!this.ready()) {
-      this.message.textContent = "";
+      this.message.textContent = "Click in the square to add points of both classes; then press Start.";
       this.show({ train: this.plainPoints(), test: null, weights: [], units: [] });
       return;
     }

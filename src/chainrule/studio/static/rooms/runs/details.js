@@ -15,12 +15,12 @@ export function detailsPanel(names, { training, resume }) {
   const charts = new Map();
   let prediction = null;
   const channel = start("run", { names }, {
-    view: ({ runs, comparison }) => {
+    view: ({ runs, comparison, notice }) => {
       drawCurves(grid, charts, runs);
       if (comparison) return show(head, compared(comparison));
       const [run] = runs;
       if (run.finished && !prediction) prediction = predictionPanel(run.name);
-      show(head, actions(run, training(run.name), resume), run.finished ? metrics(run) : null);
+      show(head, actions(run, training(run.name), notice, { resume, stop: (name) => channel.send({ stop: name }) }), run.finished ? metrics(run) : null);
       show(body, pictures(run), texts(run), prediction?.element, settings(run));
     },
     error: (text) => show(head, h("p", { class: "bad" }, text)),
@@ -53,11 +53,13 @@ function drawCurves(panel, charts, runs) {
   }
 }
 
-function actions(run, mine, resume) {
+function actions(run, mine, notice, { resume, stop }) {
   const state = h("span", {}, `${run.recipe}, ${run.state}, ${number(run.seconds)} s of training`);
-  const go = !run.finished && run.state !== "training" && !mine ? button("Resume", () => resume(run.name), { primary: true }) : null;
-  const elsewhere = run.state === "training" && !mine ? h("span", { class: "quiet small" }, "trained by another process; Ctrl-C in its shell stops it") : null;
-  return h("section", { class: "panel row" }, state, go, elsewhere);
+  if (mine) return h("section", { class: "panel row" }, state);
+  const training = run.state === "training";
+  const go = training ? button("Stop and save", () => stop(run.name), { title: "as Ctrl-C in its shell" })
+    : run.finished ? null : button("Resume", () => resume(run.name), { primary: true });
+  return h("section", { class: "panel row" }, state, go, training ? h("span", { class: "quiet small", role: "status" }, notice || "trained by another process") : null);
 }
 
 function metrics(run) {

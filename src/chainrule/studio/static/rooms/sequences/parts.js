@@ -10,7 +10,7 @@ const VISIBLE = { " ": "␣", "\n": "↵", "\t": "⇥" };
 export const visible = (token) => VISIBLE[token] ?? token;
 
 /** A probability as people read it. */
-export const percent = (p) => (p >= 0.9995 ? "100 %" : p >= 0.1 ? `${(100 * p).toFixed(1)} %` : p >= 0.0005 ? `${(100 * p).toFixed(2)} %` : p > 0 ? "< 0.05 %" : "0 %");
+export const percent = (p) => (p >= 0.9995 ? "100\u00a0%" : p >= 0.1 ? `${(100 * p).toFixed(1)}\u00a0%` : p >= 0.0005 ? `${(100 * p).toFixed(2)}\u00a0%` : p > 0 ? "< 0.05\u00a0%" : "0\u00a0%");
 
 /** An activity that several tabs may watch; it begins when first shown and pauses while hidden. */
 export function live(activity, settings) {
