@@ -7,6 +7,8 @@ import gzip
 import json
 import os
 import shlex
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -26,6 +28,8 @@ Exit code 2, one sentence, nothing lost. Each row is run by `tests/cli/test_bad_
 | what is wrong | command | what you see |
 |---|---|---|
 """
+FORECAST = "train forecast --table"
+TEXTS = "train text-classifier --table"
 CASES = [
     ("a command that does not exist", "trian digits-mlp"),
     ("a recipe that does not exist", "train digits-mpl"),
@@ -58,6 +62,12 @@ CASES = [
     ("an empty table", "train mlp --table empty.csv --target y --out new"),
     ("a short row", "train mlp --table ragged.csv --target y --out new"),
     ("words among numbers", "train mlp --table words.csv --target y --out new"),
+    ("several faults of a table", "train mlp --table faults.csv --target y --out new"),
+    ("a mark that may be decimal or not", "train mlp --table marks.csv --target y --out new"),
+    ("points and commas for decimals", "train mlp --table mixed.csv --target y --out new"),
+    ("percent here and there", "train mlp --table percent.csv --target y --out new"),
+    ("a query to a file", "train mlp --table good.csv --target y --query 'SELECT 1' --out new"),
+    ("a database of several tables", "train mlp --table shop.db --target y --out new"),
     ("an infinite number", "train mlp --table infinite.csv --target y --out new"),
     ("one class only", "train mlp --table one-class.csv --target y --out new"),
     ("a data set that cannot be fetched", "train mnist-logistic --data nowhere --out new"),
@@ -75,6 +85,14 @@ CASES = [
         "heads that do not share a width",
         "train gpt --text good.csv --context-length 8 --num-heads 3 --out new",
     ),
+    ("no such folder of images", "train cnn --images absent --out new"),
+    ("a folder without images", "train cnn --images damaged --out new"),
+    ("images without sub-folders", "train cnn --images pictures/flat --out new"),
+    ("images of one class", "train cnn --images pictures --out new"),
+    ("images that cannot be read", "train cnn --images broken --out new"),
+    ("labels of images that are not there", "train cnn --images pictures --labels good.csv"),
+    ("images too large", "train cnn --images broken --size 5000 --out new"),
+    ("gray images for a network of colors", "train cnn --images two --gray --model resnet18"),
     ("a beam without width", "train multi30k-gru --beam-size 0 --out new"),
     ("no words to read", "train imdb-lstm --max-length 0 --out new"),
     ("too few labels", "train imdb-bert --labeled 1 --out new"),
@@ -107,6 +125,19 @@ CASES = [
     ("a metric to tune that is not measured", "tune digits-mlp --metric f1"),
     ("a layer without units in a space", "tune digits-mlp --space 'hidden=4|0'"),
     ("a range that no network has", "tune digits-mlp --space dropout=0:1.5"),
+    ("a date that may be two", f"{FORECAST} doubtful.csv --time t --target y --out new"),
+    ("times without a regular step", f"{FORECAST} jitter.csv --time t --target y --out new"),
+    ("a day twice", f"{FORECAST} repeated.csv --time t --target y --out new"),
+    ("a step that is none", f"{FORECAST} daily.csv --time t --target y --step fortnight --out new"),
+    ("a series too short", f"{FORECAST} daily.csv --time t --target y --horizon 30 --out new"),
+    ("a time that is not there", f"{FORECAST} daily.csv --time when --target y --out new"),
+    ("no such network", f"{FORECAST} daily.csv --time t --target y --model lstn --out new"),
+    ("tuning of a forecast", "tune forecast --table daily.csv --time t --target y"),
+    ("a text that is not there", f"{TEXTS} good.csv --text words --target y --out new"),
+    ("too few texts", f"{TEXTS} tiny.csv --text a --target y --out new"),
+    ("a text that is its own class", f"{TEXTS} good.csv --text y --target y --out new"),
+    ("a pre-trained run for words", f"{TEXTS} good.csv --text a --target y --from run --out new"),
+    ("a class that training lacks", f"{TEXTS} good.csv --text a --target y --test-table x.csv"),
     ("a recipe that has no splits to tune on", "tune hopfield-digits"),
     ("a recipe that needs a teacher", "tune mnist-distill"),
     ("a study that is a folder", "tune digits-mlp --study run"),
@@ -128,6 +159,10 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "tiny": [header, *rows[:4]],
         "ragged": [header, *rows[:5], "7,8"],
         "words": [header, *rows, "many,1,yes"],
+        "faults": [header, *rows, "many,1,yes", "7,few,no"],
+        "marks": [header, *(f'"1,{i}00",{i},{"no" if i % 3 else "yes"}' for i in range(1, 10))],
+        "mixed": [header, *rows, '"1,5",1,yes', "1.5,1,yes"],
+        "percent": [header, *rows, "7 %,1,yes"],
         "infinite": [header, *rows, "inf,1,yes"],
         "one-class": [header, *(f"{i},{i},yes" for i in range(20))],
         "people": ["id,y", *(f"p{i},{'no' if i % 3 else 'yes'}" for i in range(40))],
@@ -135,10 +170,25 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "doubles": ["id,y", *(f"p{i % 39},{'no' if i % 3 else 'yes'}" for i in range(40))],
         "friends": ["a,b", *(f"p{i},p{i + 1}" for i in range(39))],
         "stray": ["a,b", "p1,p2", "p3,q4"],
+        "daily": ["t,y", *(f"2024-01-{i:02},{i}" for i in range(1, 31))],
+        "doubtful": ["t,y", *(f"{i:02}/0{i}/2024,{i}" for i in range(1, 9))],
+        "jitter": ["t,y", *(f"2024-01-01 {i:02}:{7 * i % 60:02}:07,{i}" for i in range(20))],
+        "repeated": ["t,y", *(f"2024-01-{1 + i // 2:02},{i}" for i in range(40))],
+        "x": [header, "1,2,perhaps"],
         "twice": ["a,b", "p1,p2", "p2,p3", "p1,p2"],
     }
     for name, lines in tables.items():
         (folder / f"{name}.csv").write_text("\n".join(lines) + "\n" if lines else "")
+    with closing(sqlite3.connect(folder / "shop.db")) as database:
+        database.executescript("CREATE TABLE sales (a); CREATE TABLE shops (b);")
+    for number in range(20):
+        for name in ("pictures/flat", "broken/a", "broken/b", "two/a", "two/b"):
+            (folder / name).mkdir(parents=True, exist_ok=True)
+            picture = folder / name / f"{number}.png"
+            if name.startswith("broken"):
+                picture.write_bytes(b"not a picture")
+            else:
+                Image.new("L", (8, 8), 10 * number + len(name)).save(picture)
     for name in ("run", "cut"):
         for _ in new_run(folder / name).train("cpu"):
             pass
@@ -211,7 +261,7 @@ def test_one_file_that_cannot_be_read_discards_no_other_answer(
     code, text = seen("predict run a.png good.csv absent.png b.png --out answers.csv", capsys)
     assert code == 2
     assert text.endswith(
-        "good.csv cannot be read as a PNG or JPEG image; there is no file absent.png"
+        "good.csv cannot be read as a PNG, JPEG or WebP image; there is no file absent.png"
     )
     rows = (here / "answers.csv").read_text("utf-8").splitlines()
     assert [row.split(",")[0] for row in rows] == ["input", "a.png", "b.png"]

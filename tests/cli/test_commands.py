@@ -1,5 +1,6 @@
 """The commands as a user types them."""
 
+import csv
 import json
 from pathlib import Path
 
@@ -105,6 +106,32 @@ def test_a_number_of_a_table_is_predicted_in_its_own_units(
     Path("new.csv").write_text("x\n1\n")
     (found,) = json.loads(printed(capsys, "predict", "run", "new.csv", "--json"))["predictions"]
     assert found["prediction"] == pytest.approx(6000, rel=0.05)
+    assert found["lower"] < found["prediction"] < found["upper"]
+    assert "to 6," in printed(capsys, "predict", "run", "new.csv")
+
+
+def test_predictions_keep_ids_and_columns_and_name_what_is_new(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    lines = [f"{'ab'[k % 2]},{k % 2}.5 %,{'no' if k % 2 else 'yes'}" for k in range(60)]
+    Path("my.csv").write_text("kind,share,prediction\n" + "\n".join(lines) + "\n")
+    flags = ["--table", "my.csv", "--target", "prediction", "--out", "run", "--threshold", "f1"]
+    printed(capsys, "train", "mlp", *flags, "--epochs", "30", "--learning-rate", "0.01")
+    Path("new").mkdir()
+    Path("new/one.csv").write_text("id,kind,share,prediction\n7,a,0.5 %,?\n8,c,1.5 %,?\n")
+    Path("new/two.csv").write_text("id,share,kind\nx,1.5 %,B\n")
+    Path("new/notes.pdf").write_text("not a table")
+    assert main(["predict", "run", "new", "--out", "found.csv"]) == 0
+    said = capsys.readouterr().err
+    assert "note: one.csv: column 'kind': 'c' in 1 of 2 rows was not in the training rows" in said
+    rows = list(csv.DictReader(Path("found.csv").read_text().splitlines()))
+    assert [row["file"] for row in rows] == ["one.csv", "one.csv", "two.csv"]
+    assert [row["id"] for row in rows] == ["7", "8", "x"]
+    assert [row["share"] for row in rows] == ["0.5 %", "1.5 %", "1.5 %"]
+    assert (rows[0]["prediction (model)"], rows[2]["prediction"]) == ("yes", "no")
+    Path("empty").mkdir()
+    assert main(["predict", "run", "empty"]) == 2
+    assert "the folder empty has no files to predict from; expected .csv" in capsys.readouterr().err
 
 
 def test_predictions_can_be_written_as_a_table(capsys: pytest.CaptureFixture[str]) -> None:
@@ -112,8 +139,8 @@ def test_predictions_can_be_written_as_a_table(capsys: pytest.CaptureFixture[str
     Path("new.csv").write_text("x1,x2\n0,1\n1,-0.5\n")
     assert main(["predict", "run", "new.csv", "--out", "found.csv"]) == 0
     header, *rows = Path("found.csv").read_text().splitlines()
-    assert header == "input,prediction,probability,p(upper),p(lower)"
-    assert [row.split(",")[0].strip('"') for row in rows] == ["new.csv", "new.csv"]
+    assert header == "x1,x2,prediction,probability,p(upper),p(lower)"
+    assert [row.split(",")[:2] for row in rows] == [["0", "1"], ["1", "-0.5"]]
 
 
 def test_a_threshold_unit_predicts_too(capsys: pytest.CaptureFixture[str]) -> None:

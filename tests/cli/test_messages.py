@@ -29,6 +29,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("lr hopfield-digits", "does not support the learning-rate finder: it stores patterns"),
         ("train imdb-lstm --members 2", "imdb-lstm does not support an ensemble: its batches are"),
         ("train digits-mlp --epoch 3", "has no flag --epoch; did you mean --epochs?"),
+        ("train digits-mlp --lr 0.1", "has no flag --lr; did you mean --learning-rate?"),
+        ("train digits-mlp -wd=0.1", "has no flag -wd; did you mean --weight-decay?"),
         ("train digits-mlp --zebra=3", "has no flag --zebra; --help lists them"),
         ("list --serch x", "chainrule list has no flag --serch; did you mean --search?"),
         ("lab novikoff --trails 3", "did you mean --trials?"),

@@ -2,11 +2,14 @@
 
 import json
 import shutil
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from chainrule.cli.main import main
+from chainrule.console.tables import runs_table
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +63,26 @@ def test_the_table_fits_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
     assert max(map(len, text.splitlines())) <= 80
     row = next(line for line in text.splitlines() if "runs/a" in line)
     assert "finished" in row and "moons-mlp" in row
+
+
+def test_no_column_is_cut_off_by_long_names_and_states() -> None:
+    long = {
+        "name": "runs/shakespeare-language-model-12",
+        "recipe": "shakespeare-language-model",
+        "state": "epoch 1234 of 10000",
+        "metric": "validation perplexity",
+        "value": 12.3456,
+        "seconds": 12345.6,
+        "date": "2026-11-18 07:00",
+    }
+    out = Console(width=80, record=True, file=StringIO())
+    out.print(runs_table([long], lambda _, value: f"{value:.4f}"))
+    text = out.export_text()
+    for whole in ("12345.6", "2026-11-18", "12.3456"):
+        assert whole in text
+    columns = [line.split() for line in text.splitlines()]
+    assert ["run", "recipe", "state", "metric", "seconds", "begun"] in columns
+    assert "…" not in text
 
 
 def test_two_runs_are_compared(capsys: pytest.CaptureFixture[str]) -> None:

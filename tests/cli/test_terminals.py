@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -113,6 +114,20 @@ def test_a_narrow_terminal_cuts_no_number(monkeypatch: pytest.MonkeyPatch) -> No
     assert Page().options.max_width == 80
     monkeypatch.setenv("COLUMNS", "100")
     assert Page().options.max_width == 100
+
+
+def test_help_ends_in_a_terminal_of_one_column(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [*PROGRAM, "train", "digits-mlp", "--help"],
+        cwd=tmp_path,
+        env=os.environ | {"COLUMNS": "1"},
+        capture_output=True,
+        check=False,
+        timeout=60,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (2**30, 2**30)),
+    )
+    assert done.returncode == 0
+    assert b"--learning-rate" in done.stdout
 
 
 def test_a_backend_that_does_not_exist_is_not_needed(tmp_path: Path) -> None:

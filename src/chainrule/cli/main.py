@@ -25,6 +25,8 @@ COMMANDS = {
     "evaluate": "recompute the metrics of a finished run",
     "predict": "apply a finished run to your own file or sentence",
     "generate": "generate text with a finished language model",
+    "export": "write a finished run as ONNX, torch.export, plain weights or a hub folder",
+    "serve": "answer requests over HTTP with a finished run",
     "lab": "check claims of the theory by measurement",
     "studio": "the whole course, live in the browser",
 }

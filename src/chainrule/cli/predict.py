@@ -11,10 +11,11 @@ from typing import Annotated, Any
 import tyro
 
 from chainrule.cli.options import parse
-from chainrule.console.output import number, out, print_json, say
+from chainrule.console.output import in_steps, number, out, print_json, say
 from chainrule.console.tables import predictions_table
 from chainrule.errors import InputError
-from chainrule.runs.predict import text_encoder
+from chainrule.runs.configuration import require
+from chainrule.runs.predict import notes, rows_with_inputs, text_encoder, with_folders_opened
 from chainrule.runs.run import Run
 
 LEAST_SHOWN = 0.001  # probability of a class that the table names second or third
@@ -27,12 +28,14 @@ class Predict:
     run: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
     """The run folder."""
     inputs: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="FILE …")]
-    """CSV files (with a header), images, OFF meshes or lists of points, as suits the recipe; for
-    models of text, sentences in quotes or text files with one per line."""
+    """Tables (CSV with a header, Parquet, Feather, .xlsx), images, OFF meshes or lists of points,
+    as suits the recipe, or folders of them; for models of text, sentences in quotes or text files
+    with one per line."""
     json: bool = False
     """Print one JSON object instead of a table."""
     out: Path | None = None
-    """Write the predictions to this CSV file, one row each, with every class's probability. A run
+    """Write the predictions to this CSV file: the columns of the input, the prediction, every
+    class's probability, or for a number the interval that holds 90 % of validation targets. A run
     that predicts a class for every pixel or point draws them over the input: to FILE-overlay.png
     beside it, or to this PNG file."""
 
@@ -40,8 +43,10 @@ class Predict:
 def run(arguments: list[str]) -> int:
     options = parse(Predict, arguments, "predict", "Apply a finished run to your own files.")
     finished = Run.load(options.run)
+    require(type(finished.recipe), finished.name, "predict")
     if text_encoder(finished) is None:
-        found, read, refused = answered(finished, tuple(map(Path, options.inputs)))
+        files = with_folders_opened(finished, tuple(map(Path, options.inputs)))
+        found, read, refused = answered(finished, files)
     else:
         found, read, refused = finished.predict(list(options.inputs)), [], []
     pixels, picture = "shares" in found[0], options.out is not None and is_picture(options.out)
@@ -53,23 +58,23 @@ def run(arguments: list[str]) -> int:
     if pixels:
         found = painted(finished, options, read, found)
     if options.out is not None and not picture:
-        write(options.out, [flat(answer) for answer in found])
+        write(options.out, rows_with_inputs(finished, read, [flat(answer) for answer in found]))
         say(f"{len(found)} predictions in {options.out}")
     elif options.json:
         print_json({"predictions": found})
     else:
         out.print(predictions_table([shown(answer) for answer in found]))
+    for note in notes(finished, read):
+        say(f"note: {note}")
     if refused:
         raise InputError("; ".join(refused))
     return 0
 
 
-def answered(
-    run: Run, paths: tuple[Path, ...]
-) -> tuple[list[dict[str, Any]], list[Path], list[str]]:
+def answered(run: Run, paths: list[Path]) -> tuple[list[dict[str, Any]], list[Path], list[str]]:
     """The answers, the files they are for, and what is wrong with the other files."""
     try:
-        return run.predict(paths), list(paths), []
+        return run.predict(paths), paths, []
     except InputError:
         if len(paths) == 1:
             raise
@@ -123,13 +128,20 @@ def shown(answer: dict[str, Any]) -> dict[str, str]:
     if len(likely) > 1:
         others = [(name, p) for name, p in likely[1:3] if p >= LEAST_SHOWN]
         rest["or"] = ", ".join(f"{name} ({number(p)})" for name, p in others)
+    if "upper" in answer:
+        unit = answer["upper"] - answer["prediction"]
+        numbers = [in_steps(answer[key], unit) for key in ("prediction", "lower", "upper")]
+        return {"input": rest["input"], "prediction": numbers[0]} | {
+            "90 % interval": f"{numbers[1]} to {numbers[2]}"
+        }
     return {k: number(v) if isinstance(v, float) else str(v) for k, v in rest.items()}
 
 
 def write(path: Path, rows: list[dict[str, Any]]) -> None:
     try:
         with path.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, rows[0])
+            names = dict.fromkeys(name for row in rows for name in row)
+            writer = csv.DictWriter(file, names)
             writer.writeheader()
             writer.writerows(rows)
     except OSError as error:

@@ -3,7 +3,7 @@
 The first word that does not fit is refused in one sentence.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -14,7 +14,10 @@ from chainrule.errors import InputError
 from chainrule.registry import nearest
 
 HELP = ("-h", "--help")
-SPELLED = {"from_run": "from"}  # flags whose name Python does not allow
+SPELLED = {
+    "from_run": "from",
+    "model_name": "model",
+}  # names that Python or a recipe uses otherwise
 NUMBERS = {int: "a whole number", float: "a number"}
 
 
@@ -92,6 +95,17 @@ def check(words: Sequence[str], known: Sequence[Slot], command: str) -> None:
         raise InputError(f"chainrule {command} needs {' and '.join(missing)}; --help says more")
 
 
+def abbreviated(name: str, flags: Iterable[str]) -> list[str]:
+    """Flags of two words or more with these initials: --lr of --learning-rate."""
+    parts = {flag: flag.lstrip("-").split("-") for flag in flags}
+    wanted = name.lstrip("-").lower()
+    return [f for f, words in parts.items() if len(words) > 1 and initials(words) == wanted]
+
+
+def initials(words: Iterable[str]) -> str:
+    return "".join(word[:1] for word in words)
+
+
 def taken(
     word: str, rest: list[str], flags: dict[str, Slot], command: str
 ) -> tuple[Slot, list[str]]:
@@ -99,7 +113,7 @@ def taken(
     name, equals, value = word.partition("=")
     slot = flags.get(name.replace("_", "-"))
     if slot is None:
-        near = nearest(name, list(flags))
+        near = abbreviated(name, flags) or nearest(name, list(flags))
         hint = f"did you mean {' or '.join(near)}?" if near else "--help lists them"
         raise InputError(f"chainrule {command} has no flag {name}; {hint}")
     if slot.kind is bool:

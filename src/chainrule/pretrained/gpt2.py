@@ -20,11 +20,15 @@ CAUSAL_MASKS = r"h\.\d+\.attn\.(masked_)?bias"
 
 def convert(model: GPT, state: State, head: bool) -> State:
     """GPT-2 stores its linear maps as (inputs, outputs), so they are transposed."""
-    if model.activation is not tanh_gelu:
-        raise InputError(
-            "GPT-2 was trained with the tanh form of the GELU; build the model with GPT.gpt2"
-        )
     state = drop(untie(rename(state, RULES), "lm_head.weight", "embedding.weight"), CAUSAL_MASKS)
     return {
         name: t.T if name.startswith("blocks.") and t.ndim == 2 else t for name, t in state.items()
     }
+
+
+def check(model: GPT) -> None:
+    """Refuse a model that would compute something else with the published weights."""
+    if model.activation is not tanh_gelu:
+        raise InputError(
+            "GPT-2 was trained with the tanh form of the GELU; build the model with GPT.gpt2"
+        )

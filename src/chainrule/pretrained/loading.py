@@ -38,14 +38,16 @@ class Family(NamedTuple):
     Args:
         convert: (model, published state, whether the head is loaded) → state under our names.
         head: The part of the model that is its task head, if it has one.
+        check: Refuses a model for which the published weights were not made.
     """
 
     convert: Callable[[Any, State, bool], State]
     head: str | None = None
+    check: Callable[[Any], None] = lambda model: None
 
 
 FAMILIES: dict[type[nn.Module], Family] = {
-    GPT: Family(gpt2.convert),
+    GPT: Family(gpt2.convert, check=gpt2.check),
     BERT: Family(bert.convert_encoder),
     BertPretraining: Family(bert.convert_pretraining),
     BertClassifier: Family(bert.convert_classifier, "output"),
@@ -67,12 +69,8 @@ def load(model: nn.Module, weights: str | Path | Mapping[str, Tensor], head: boo
         head: Whether the task head is loaded as well. Without it the head keeps its present
             weights: for another number of classes, or to fine-tune BERT on a new task.
     """
-    family = next((f for kind, f in FAMILIES.items() if isinstance(model, kind)), None)
-    if family is None:
-        known = ", ".join(kind.__name__ for kind in FAMILIES)
-        raise InputError(
-            f"no published weights are known for {type(model).__name__}; expected one of {known}"
-        )
+    family = family_of(model)
+    family.check(model)
     if not head and family.head is None:
         raise InputError(f"{type(model).__name__} has no task head; leave out head=False")
     published = read(weights) if isinstance(weights, str | Path) else state_dict(weights)
@@ -86,6 +84,17 @@ def load(model: nn.Module, weights: str | Path | Mapping[str, Tensor], head: boo
             f"the weights do not fit {type(model).__name__}: {'; '.join(faults)}{hint}"
         )
     model.load_state_dict({**model.state_dict(), **given})
+
+
+def family_of(model: nn.Module) -> Family:
+    """How published weights become this model's."""
+    found = next((f for kind, f in FAMILIES.items() if isinstance(model, kind)), None)
+    if found is None:
+        known = ", ".join(kind.__name__ for kind in FAMILIES)
+        raise InputError(
+            f"no published weights are known for {type(model).__name__}; expected one of {known}"
+        )
+    return found
 
 
 def mismatches(wanted: Mapping[str, Tensor], given: Mapping[str, Tensor]) -> list[str]:

@@ -104,6 +104,7 @@ def result_of(run: Run, predictions: Predictions, history: History) -> dict[str,
         "stopped": history.stopped,
         "metrics": measure(predictions),
         "compared": compared(run.configuration, predictions),
+        "decision": run.recipe.decision(predictions),
         "published": published(run.recipe),
         "parameters": parameters(predictions.model),
         "remarks": run.remarks,
@@ -118,16 +119,13 @@ def start_from(configuration: Configuration, model: nn.Module, summary: DataSumm
     remarks: list[str] = []
     if not (options.from_run or options.freeze):
         return remarks
-    from chainrule.runs.transfer import freeze, head_tensors, source_weights, transfer
+    from chainrule.runs import transfer
 
     if options.from_run:
         source = Path(options.from_run)
-        weights = source_weights(source)
-        same = source.is_dir() and Run.load(source).summary.classes == summary.classes
-        head = () if same else head_tensors(configuration, summary)
-        remarks.append(str(transfer(model, weights, source.name, head)))
+        remarks.append(str(transfer.start_from(configuration, model, summary, source)))
     if options.freeze:
-        frozen = freeze(model, options.freeze)
+        frozen = transfer.freeze(model, options.freeze)
         remarks.append(f"frozen: {len(frozen)} tensors matching {options.freeze}")
     return remarks
 

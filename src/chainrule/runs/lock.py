@@ -12,13 +12,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
-from typing import IO
+from typing import IO, TypedDict
 
 from chainrule.errors import InputError
 from chainrule.training.files import leftovers, writing
 
 LOCK = ".lock"
 TRIES, PAUSE = 10, 0.02  # somebody who looks whether a run is busy holds its lock for an instant
+
+
+class Signature(TypedDict):
+    """What the holder of a lock writes into it."""
+
+    process: int
+    host: str
+    since: str
 
 
 class Lock:
@@ -136,14 +144,24 @@ def sign(file: IO[str]) -> None:
     file.seek(0)
     file.truncate()
     since = datetime.now().isoformat(" ", "seconds")
-    json.dump({"process": os.getpid(), "host": socket.gethostname(), "since": since}, file)
+    json.dump(Signature(process=os.getpid(), host=socket.gethostname(), since=since), file)
     file.flush()
+
+
+def signature(folder: Path) -> Signature | None:
+    """Who says to hold the lock; None where nobody does, or where it is just being written."""
+    try:
+        who = json.loads((folder / LOCK).read_text("utf-8"))
+        return Signature(
+            process=int(who["process"]), host=str(who["host"]), since=str(who["since"])
+        )
+    except (OSError, ValueError, TypeError, KeyError, OverflowError, RecursionError):
+        return None
 
 
 def holder(folder: Path) -> str:
     """Who holds the lock, in words."""
-    try:
-        who = json.loads((folder / LOCK).read_text("utf-8"))
-        return f"process {who['process']} on {who['host']} since {who['since']}"
-    except (OSError, ValueError, TypeError, KeyError):  # it is just being written
+    who = signature(folder)
+    if who is None:
         return "another process"
+    return f"process {who['process']} on {who['host']} since {who['since']}"

@@ -16,6 +16,7 @@ CAPABILITIES: Mapping[str, str] = {
     "tune": "tuning by cross-validation",
     "lr": "the learning-rate finder",
     "predict": "prediction for new inputs",
+    "export": "export as one program",
 }
 
 TEMPERATURE, TEACHER_SHARE = 4.0, 0.9  # of distillation, unless chosen
@@ -34,7 +35,8 @@ class RunOptions:
     teacher_share: float = TEACHER_SHARE
     """Weight of the teacher's outputs against that of the labels."""
     from_run: str = ""
-    """A finished run, or a .safetensors file, whose weights this run starts from."""
+    """A finished run, a .safetensors file or a folder of the Hugging Face hub, whose weights this
+    run starts from."""
     freeze: str = ""
     """Pattern of the parameters that are not trained, such as layers.0.*."""
 

@@ -6,7 +6,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from chainrule.data.readers.table_encoder import TableEncoder
 from chainrule.data.splits import Splits
+from chainrule.nn.pixels import unit_range
 from chainrule.plots.features import feature_maps, filters, saliency
 from chainrule.plots.images import worst_mistakes
 from chainrule.plots.predictions import confusion_matrix, predicted_against_true, roc_curves
@@ -27,6 +29,8 @@ def pictures(predictions: Predictions) -> "dict[str, Figure]":
     x, y = data.test
     output = predictions.outputs("test")
     if not data.classes:
+        if isinstance(data.encoder, TableEncoder):
+            y, output = data.encoder.restored(y), data.encoder.restored(output)
         return {"predictions": predicted_against_true(y.numpy(), output.flatten().numpy(), "test")}
     probability = output.softmax(1)
     predicted = probability.argmax(1)
@@ -70,7 +74,7 @@ def segmentation_pictures(predictions: Predictions) -> "dict[str, Figure]":
     model, data = predictions.model, predictions.data
     x, y = data.test.x[:MAX_IMAGES], data.test.y[:MAX_IMAGES]
     predicted = predictions.outputs("test")[:MAX_IMAGES].argmax(1)
-    scenes = segmentation_maps(images(x), y.numpy(), predicted.numpy(), data.classes)
+    scenes = segmentation_maps(images(unit_range(x)), y.numpy(), predicted.numpy(), data.classes)
     return {"segmentation": scenes} | inside(model, x[:1])
 
 
@@ -91,7 +95,7 @@ def inside(model: nn.Module, x: Tensor) -> "dict[str, Figure]":
     kernels = next(iter(layers.values())).weight
     return {
         "filters": filters(kernels.numpy(force=True)),
-        "features": feature_maps(images(x)[0], maps),
+        "features": feature_maps(images(unit_range(x))[0], maps),
     }
 
 
@@ -130,7 +134,7 @@ def salient(model: nn.Module, data: Splits) -> "Figure":
     x = data.test.x[[int(rows[0]) for rows in firsts[:SALIENT]]]
     best, gradient = winning_gradient(model, x)
     names = [data.classes[k] for k in best]
-    return saliency(images(x), images(gradient), names)
+    return saliency(images(unit_range(x)), images(gradient), names)
 
 
 def winning_gradient(model: nn.Module, x: Tensor) -> tuple[list[int], Tensor]:
@@ -139,7 +143,7 @@ def winning_gradient(model: nn.Module, x: Tensor) -> tuple[list[int], Tensor]:
     model.eval()
     try:
         with torch.enable_grad():
-            pixels = x.clone().requires_grad_()
+            pixels = unit_range(x).clone().requires_grad_()
             best, winners = model(pixels).max(1)
             (gradient,) = torch.autograd.grad(best.sum(), pixels)
     finally:

@@ -7,14 +7,20 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from chainrule.data.readers.encoders import ImageEncoder
+from chainrule.data.files import errors_naming
+from chainrule.data.readers.encoders import ImageEncoder, VectorEncoder
 from chainrule.data.readers.graph_table import NodeEncoder
+from chainrule.data.readers.image_files import files_of
+from chainrule.data.readers.photos import PhotoEncoder
+from chainrule.data.readers.reading import PLAIN
+from chainrule.data.readers.series_encoder import SeriesEncoder
 from chainrule.data.readers.table_encoder import TableEncoder
 from chainrule.data.splits import Encoder
 from chainrule.data.text.encoders import SentenceEncoder
 from chainrule.data.text.vocabulary import Vocabulary, read_lines
 from chainrule.errors import InputError
 from chainrule.runs.configuration import require
+from chainrule.runs.decisions import decided
 from chainrule.training import outputs
 
 if TYPE_CHECKING:
@@ -23,6 +29,7 @@ if TYPE_CHECKING:
     from chainrule.runs.run import Run
 
 Json = dict[str, Any]
+TABLES = (".csv", ".tsv", ".txt", ".gz", ".parquet", ".feather", ".xlsx", ".db", ".sqlite")
 
 
 def predict(run: "Run", inputs: Any) -> list[Json]:
@@ -37,6 +44,8 @@ def predict(run: "Run", inputs: Any) -> list[Json]:
             return predict_texts(run, [str(given) for given in inputs])
         return predict_files(run, [Path(path) for path in inputs])
     if hasattr(inputs, "columns") or isinstance(inputs, dict):
+        if isinstance(run.summary.encoder, SeriesEncoder):
+            return forecasts(run, run.summary.encoder, inputs)
         return answers(run, encoded_frame(run, inputs))
     return answers(run, as_inputs(run, inputs))
 
@@ -44,20 +53,89 @@ def predict(run: "Run", inputs: Any) -> list[Json]:
 def answers(run: "Run", x: Tensor) -> list[Json]:
     """The decoded outputs for these inputs."""
     output = outputs(run.recipe.network_for(run.model), (x,)).float()
-    return run.recipe.decode(output, run.summary)
+    found = run.recipe.decode(output, run.summary)
+    return decided(found, run.result.get("decision", {}), run.summary.classes)
 
 
 def predict_files(run: "Run", paths: Sequence[Path]) -> list[Json]:
-    """One answer per row or image of the user's files."""
+    """One answer per row or image of the user's files; a folder stands for the files in it."""
     encoder, found = file_encoder(run), []
+    paths = with_folders_opened(run, paths)
+    unique = len({path.name for path in paths}) == len(paths)
     for path in paths:
+        if isinstance(encoder, SeriesEncoder):
+            with errors_naming(path):
+                found += forecasts(run, encoder, path)
+            continue
         answered = answers(run, encoder.encode_file(path))
-        several = len(answered) > 1
-        names = [
-            f"{path.name}, row {k}" if several else path.name for k in range(1, len(answered) + 1)
-        ]
+        name, several = path.name if unique else str(path), len(answered) > 1
+        names = [f"{name}, row {k}" if several else name for k in range(1, len(answered) + 1)]
         found += [{"input": name} | answer for name, answer in zip(names, answered, strict=True)]
     return found
+
+
+def forecasts(run: "Run", encoder: SeriesEncoder, source: Any) -> list[Json]:
+    """The steps after the end of each series of a table."""
+    histories = encoder.histories(source)
+    x = encoder.windows(histories)
+    output = outputs(run.recipe.network_for(run.model), (x,)).float()
+    return encoder.answers(histories, output)
+
+
+def with_folders_opened(run: "Run", paths: Sequence[Path]) -> list[Path]:
+    """The paths, with every folder replaced by the files in it that the run can read."""
+    encoder = file_encoder(run)
+    images = isinstance(encoder, ImageEncoder | PhotoEncoder)
+    table = isinstance(encoder, TableEncoder | VectorEncoder | NodeEncoder | SeriesEncoder)
+    endings = TABLES if table else ()
+    found: list[Path] = []
+    for path in paths:
+        if not path.is_dir():
+            found.append(path)
+            continue
+        if images:
+            found += files_of(path)[0]
+            continue
+        names = [f for f in sorted(path.iterdir()) if f.is_file() and not f.name.startswith(".")]
+        fitting = [file for file in names if not endings or file.name.lower().endswith(endings)]
+        if not fitting:
+            raise InputError(
+                f"the folder {path} has no files to predict from; expected "
+                + (", ".join(endings) or "at least one")
+            )
+        found += fitting
+    return found
+
+
+def rows_with_inputs(run: "Run", paths: Sequence[Path], answers: Sequence[Json]) -> list[Json]:
+    """Each answer with the columns of its row; where there are several files, with the file too.
+
+    run: of a table; of other runs the answers are returned as they are.
+    paths: the files that were read.
+    answers: one for each row of these files.
+    """
+    encoder = run.summary.encoder
+    if not isinstance(encoder, TableEncoder | VectorEncoder):
+        return list(answers)
+    reading = encoder.reading if isinstance(encoder, TableEncoder) else PLAIN
+    rest, rows = iter(answers), []
+    for path in paths:
+        columns = reading.cells(path)
+        for cells in zip(*columns.values(), strict=True):
+            row: Json = {"file": path.name} if len(paths) > 1 else {}
+            row |= dict(zip(columns, cells, strict=True))
+            answer = {k: v for k, v in next(rest).items() if k != "input"}
+            row |= {f"{k} (model)" if k in columns else k: v for k, v in answer.items()}
+            rows.append(row)
+    return rows
+
+
+def notes(run: "Run", paths: Sequence[Path]) -> list[str]:
+    """What a user should know about these files: words that the run has never seen."""
+    encoder = run.summary.encoder
+    if not isinstance(encoder, TableEncoder):
+        return []
+    return [f"{path.name}: {note}" for path in paths for note in encoder.unseen(path)]
 
 
 def file_encoder(run: "Run") -> Encoder:
@@ -126,7 +204,7 @@ def as_inputs(run: "Run", inputs: Any) -> Tensor:
         raise InputError(f"expected inputs of shape {shape}, a batch first, got {tuple(x.shape)}")
     if isinstance(encoder, SentenceEncoder):
         return x
-    if isinstance(encoder, ImageEncoder) and not x.is_floating_point():
+    if isinstance(encoder, ImageEncoder | PhotoEncoder) and not x.is_floating_point():
         raise InputError(f"expected pixels from 0 to 1, got {x.dtype}; divide them by the largest")
     return x.float()
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import torch
 from torch import Tensor, nn
 
+from chainrule.data.readers.table_encoder import TableEncoder
 from chainrule.data.splits import Encoder
 from chainrule.learning.augmentation import Augment
 from chainrule.learning.metrics import HIGHER_IS_BETTER, format_metric
@@ -183,6 +184,8 @@ class BaseRecipe(ABC):
 
     def decode(self, output: Tensor, summary: DataSummary) -> list[dict[str, Any]]:
         """Answers from the outputs for a user's inputs."""
+        if isinstance(summary.encoder, TableEncoder):
+            output = summary.encoder.restored(output)
         if not summary.classes:
             return decode_numbers(output, ())
         return (decode_segments if output.ndim > 2 else decode_classes)(output, summary.classes)
@@ -232,6 +235,10 @@ class BaseRecipe(ABC):
 
     def baselines(self, data: Any) -> dict[str, Metrics]:
         """Other methods on the same splits, by name."""
+        return {}
+
+    def decision(self, predictions: Predictions) -> dict[str, Any]:
+        """What `predict` adds to outputs, chosen on the validation split: see `decisions`."""
         return {}
 
     def figures(self, predictions: Predictions) -> "dict[str, Figure]":

@@ -53,6 +53,7 @@ class Result(TypedDict):
     remarks: list[str]
     seconds: float
     settings: dict[str, Any]
+    decision: NotRequired[dict[str, Any]]
 
 
 Record = dict[str, float | None]

@@ -1,4 +1,6 @@
-"""Starting from another run's weights: what is taken over, what is not and why, what stays frozen.
+"""Starting from the weights of another run, or from published ones: what is taken, what is new.
+
+A report says what was taken over, what was not and why, and what stays frozen.
 
 The head, all tensors whose shape depends on the number of classes, is new unless both runs have the
 same classes. Notes: A 1.0.2 (transfer learning), J 6.5 (fine-tuning).
@@ -13,8 +15,10 @@ from torch import Tensor, nn
 
 from chainrule.errors import InputError
 from chainrule.runs.configuration import Configuration
+from chainrule.runs.folder import DATA, MODEL
+from chainrule.runs.published import INDEX, WEIGHTS, class_names, read_weights, under_our_names
 from chainrule.runs.recipe import DataSummary
-from chainrule.runs.run import build
+from chainrule.runs.run import Run, build
 from chainrule.training import checkpoint
 
 LISTED = 4  # names of each kind that a report spells out
@@ -53,14 +57,36 @@ def listed(names: tuple[str, ...]) -> str:
 
 
 def source_weights(start: Path) -> dict[str, Tensor]:
-    """The weights of a run folder or of a safetensors file."""
-    path = start / "model.safetensors" if start.is_dir() else start
-    if not path.is_file():
+    """The weights of a run, of a safetensors file, or of a folder of the Hugging Face hub."""
+    if (start / DATA).is_file() and (start / MODEL).is_file():
+        return checkpoint.load(start / MODEL)[0]
+    files = (start / WEIGHTS, start / INDEX) if start.is_dir() else (start,)
+    if not any(path.is_file() for path in files):
         raise InputError(
-            f"`from_run` {start} is neither a finished run nor a .safetensors file; "
-            "chainrule train makes runs"
+            f"`from_run` {start} is neither a finished run nor a .safetensors file or a folder "
+            "with one; chainrule train makes runs"
         )
-    return checkpoint.load(path)[0]
+    return read_weights(start)
+
+
+def start_from(
+    configuration: Configuration, model: nn.Module, summary: DataSummary, source: Path
+) -> TransferReport:
+    """Take over the weights of a run, or published ones under their public names."""
+    weights = source_weights(source)
+    a_run = (source / DATA).is_file()
+    classes = Run.load(source).summary.classes if a_run else class_names(source)
+    same = bool(classes or a_run) and classes == summary.classes
+    if not a_run and not any(fits(model, name, t) for name, t in weights.items()):
+        weights = under_our_names(model, weights, source, same)
+    head = () if same else head_tensors(configuration, summary)
+    return transfer(model, weights, source.name, head)
+
+
+def fits(model: nn.Module, name: str, tensor: Tensor) -> bool:
+    """Whether the model has a weight matrix of this name and shape."""
+    own = model.state_dict()
+    return tensor.ndim > 1 and name in own and own[name].shape == tensor.shape
 
 
 def transfer(

@@ -1,0 +1,190 @@
+"""The prediction service: right answers, alone and under load, and a sentence for the rest."""
+
+import asyncio
+import base64
+from collections.abc import Callable, Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("starlette")
+
+from PIL import Image
+from starlette.testclient import TestClient
+
+from chainrule.runs.run import Run
+from chainrule.serve import batching, inputs
+from chainrule.serve.app import application
+from chainrule.serve.batching import Batcher, BusyError
+from chainrule.serve.guard import LARGEST_BODY
+
+HOST = "127.0.0.1:8500"
+OWN = {"host": HOST}
+ROW = {"age": 30, "city": "Oslo"}
+
+
+@pytest.fixture
+def client(table_run: Run) -> Iterator[TestClient]:
+    with TestClient(application(table_run, [HOST]), base_url=f"http://{HOST}") as found:
+        yield found
+
+
+def ask(client: TestClient, body: Any, **headers: str) -> Any:
+    return client.post("/predict", json=body, headers=headers)
+
+
+def test_answers_are_those_of_the_run(client: TestClient, table_run: Run) -> None:
+    rows = [{"age": age, "city": city} for age in (25, 40, 70) for city in ("Oslo", "Rome", None)]
+    found = ask(client, {"rows": rows})
+    assert found.status_code == 200
+    columns = {name: [row[name] for row in rows] for name in ROW}
+    columns["city"] = [city or "" for city in columns["city"]]  # type: ignore[misc]
+    expected = table_run.predict(columns)
+    for mine, theirs in zip(found.json()["predictions"], expected, strict=True):
+        assert mine["prediction"] == theirs["prediction"]
+        assert mine["probability"] == pytest.approx(theirs["probability"], abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "words"),
+    [
+        ({"rows": []}, 422, 'expected an object {"rows": […]}'),
+        ({"row": [ROW]}, 422, 'expected an object {"rows": […]}'),
+        ({"rows": [ROW], "more": 1}, 422, "expected an object"),
+        ([ROW], 422, "got a list with 1 values"),
+        ({"rows": [{"age": 30}]}, 422, "row 1 has no 'city'; expected the columns age, city"),
+        ({"rows": [ROW, 3]}, 422, "row 2: expected an object of columns, got 3"),
+        ({"rows": [{"age": [1], "city": "Oslo"}]}, 422, "row 1, 'age': expected a number"),
+        ({"rows": [{"age": "old", "city": "Oslo"}]}, 422, "column 'age'"),
+        ({"rows": [ROW] * (inputs.MOST_EXAMPLES + 1)}, 422, "at most 10,000 examples"),
+    ],
+)
+def test_bad_examples_get_one_sentence(
+    client: TestClient, body: Any, status: int, words: str
+) -> None:
+    found = ask(client, body)
+    assert (found.status_code, words in found.json()["error"]) == (status, True), found.text
+
+
+@pytest.mark.parametrize(
+    ("content", "kind", "status"),
+    [
+        (b"{", "application/json", 400),
+        (b"\xff\xfe", "application/json", 400),
+        (b"[" * 100_000, "application/json", 400),
+        (b'{"rows": [{"age": NaN, "city": "Oslo"}]}', "application/json", 400),
+        (b"{}", "text/plain", 415),
+        (b"", "", 415),
+    ],
+)
+def test_bodies_that_are_not_json_are_refused(
+    client: TestClient, content: bytes, kind: str, status: int
+) -> None:
+    found = client.post("/predict", content=content, headers={"content-type": kind})
+    assert found.status_code == status and found.json()["error"]
+
+
+def test_strangers_are_refused(client: TestClient) -> None:
+    body = {"rows": [ROW]}
+    assert ask(client, body, host="evil.example").status_code == 421
+    assert ask(client, body, origin="http://evil.example").status_code == 403
+    assert ask(client, body, origin=f"http://{HOST}").status_code == 200
+    large = {"content-length": str(LARGEST_BODY + 1), "content-type": "application/json"}
+    assert client.post("/predict", content=b"{}", headers=large).status_code == 413
+    assert client.get("/predict").status_code == 405
+    assert client.get("/static/../app.py").status_code == 404
+
+
+def test_a_token_is_asked_for_by_all_that_knows_the_run(table_run: Run) -> None:
+    token = "0123456789abcdef"
+    with TestClient(application(table_run, [HOST], token), base_url=f"http://{HOST}") as client:
+        for path in ("/", "/health", "/static/page.js"):
+            assert client.get(path).status_code == 200
+        for path in ("/openapi.json", "/metrics"):
+            assert client.get(path).status_code == 401
+        assert ask(client, {"rows": [ROW]}).status_code == 401
+        assert ask(client, {"rows": [ROW]}, authorization="Bearer wrong").status_code == 401
+        assert ask(client, {"rows": [ROW]}, authorization=f"Bearer {token}").status_code == 200
+
+
+def test_metrics_count_what_was_answered(client: TestClient) -> None:
+    ask(client, {"rows": [ROW, ROW]})
+    ask(client, {"rows": []})
+    found = client.get("/metrics").text
+    assert 'chainrule_requests_total{status="200"} 1' in found
+    assert 'chainrule_requests_total{status="422"} 1' in found
+    assert "chainrule_predictions_total 2" in found
+    assert 'chainrule_batch_examples_bucket{le="2"} 1' in found
+
+
+def test_a_drawn_digit_is_read(train_run: Callable[..., Run], tmp_path: Path) -> None:
+    run = train_run("digits-mlp", tmp_path / "run", epochs=1)
+    picture = np.full((40, 40), 255, np.uint8)
+    picture[8:32, 18:23] = 0
+    content = BytesIO()
+    Image.fromarray(picture).save(content, "PNG")
+    (tmp_path / "one.png").write_bytes(content.getvalue())
+    with TestClient(application(run, [HOST]), base_url=f"http://{HOST}") as client:
+        text = base64.b64encode(content.getvalue()).decode()
+        found = ask(client, {"images": [text]}).json()["predictions"]
+        assert found[0]["prediction"] == run.predict(tmp_path / "one.png")[0]["prediction"]
+        assert "not valid base64" in ask(client, {"images": ["%"]}).json()["error"]
+        assert "image 1 cannot be read" in ask(client, {"images": ["aaaa"]}).json()["error"]
+        example = client.get("/openapi.json").json()["paths"]["/predict"]["post"]["requestBody"]
+        body = example["content"]["application/json"]["schema"]["example"]
+        assert ask(client, body).status_code == 200
+
+
+def test_requests_that_wait_together_share_a_batch_and_get_their_own_answers() -> None:
+    sizes: list[int] = []
+
+    def double(requests: list[list[int]]) -> list[list[dict[str, Any]]]:
+        return [[{"prediction": 2 * n} for n in request] for request in requests]
+
+    async def ask_all() -> list[Any]:
+        batcher = Batcher(double, sizes.append)
+        asking = [asyncio.create_task(batcher.ask([n, n + 1], 2)) for n in range(300)]
+        await asyncio.sleep(0)  # all of them wait
+        work = asyncio.create_task(batcher.work())
+        found = await asyncio.gather(*asking)
+        work.cancel()
+        return found
+
+    for n, answers in enumerate(asyncio.run(ask_all())):
+        assert [answer["prediction"] for answer in answers] == [2 * n, 2 * n + 2]
+    assert len(sizes) == 3 and sum(sizes) == 600 and max(sizes) == batching.MOST_EXAMPLES
+
+
+def test_one_request_that_fails_spoils_no_other() -> None:
+    def answer(requests: list[int]) -> list[list[dict[str, Any]]]:
+        return [[{"prediction": 1 // n}] for n in requests]
+
+    async def ask_all() -> list[Any]:
+        batcher = Batcher(answer, lambda size: None)
+        asking = [asyncio.create_task(batcher.ask(n, 1)) for n in (1, 0, 1)]
+        await asyncio.sleep(0)
+        work = asyncio.create_task(batcher.work())
+        found = await asyncio.gather(*asking, return_exceptions=True)
+        work.cancel()
+        return found
+
+    first, second, third = asyncio.run(ask_all())
+    assert first == third == [{"prediction": 1}]
+    assert isinstance(second, ZeroDivisionError)
+
+
+def test_a_full_queue_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batching, "MOST_WAITING", 1)
+
+    async def ask_two() -> None:
+        batcher = Batcher(lambda requests: [], lambda size: None)
+        waiting = asyncio.create_task(batcher.ask(1, 1))
+        await asyncio.sleep(0)
+        with pytest.raises(BusyError):
+            await batcher.ask(2, 1)
+        waiting.cancel()
+
+    asyncio.run(ask_two())
