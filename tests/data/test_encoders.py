@@ -196,7 +196,7 @@ def test_files_that_are_no_pictures_are_refused(save, tmp_path):
     whole = (tmp_path / save(ink())).read_bytes()
     for content in (b"", b"text", whole[:50], b"GIF89a" + bytes(20)):
         (tmp_path / "broken.png").write_bytes(content)
-        with pytest.raises(InputError, match="cannot be read as a PNG or JPEG"):
+        with pytest.raises(InputError, match="cannot be read as a PNG, JPEG or WebP"):
             GRAY.encode_file(tmp_path / "broken.png")
 
 

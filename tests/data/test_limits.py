@@ -8,7 +8,8 @@ import torch
 from chainrule.data import table
 from chainrule.data.datasets import ewt, usps
 from chainrule.data.readers import columns, table_encoder
-from chainrule.data.readers.columns import DATE, FORMATTED, matches, read_csv
+from chainrule.data.readers.columns import DATE, matches, read_csv
+from chainrule.data.readers.numbers import decimals_of
 from chainrule.data.readers.point_encoders import PointEncoder
 from chainrule.data.readers.table_encoder import CategoricalColumn, NumericColumn, TableEncoder
 from chainrule.data.text import vocabulary
@@ -44,11 +45,9 @@ def test_a_hundred_thousand_column_names_are_compared_in_one_pass(tmp_path, last
     path = tmp_path / "wide.csv"
     header = ",".join(f"c{i}" for i in range(100_000))
     path.write_text(f"{header},{last}\n" + "1," * 100_000 + "1\n")
-    if last == "other":
-        assert len(read_csv(path)) == 100_001
-    else:
-        with pytest.raises(InputError, match="two columns named 'c0'"):
-            read_csv(path)
+    names = list(read_csv(path))
+    assert len(names) == 100_001
+    assert names[-1] == ("other" if last == "other" else "c0 (2)")
 
 
 def test_messages_about_many_columns_stay_short(tmp_path):
@@ -63,8 +62,8 @@ def test_messages_about_many_columns_stay_short(tmp_path):
 
 @pytest.mark.parametrize("cell", ["-" + " " * 10**6 + "x", "1" * 10**6 + "x", "1 " * 10**6])
 def test_a_long_cell_is_neither_a_formatted_number_nor_a_date(cell):
-    assert not matches(FORMATTED, cell) and not matches(DATE, cell)
-    assert matches(FORMATTED, "$ 1,234.50") and matches(DATE, "3 March 2020")
+    assert not decimals_of(cell) and not matches(DATE, cell)
+    assert decimals_of("$ 1,234.50") == {"."} and matches(DATE, "3 March 2020")
 
 
 @pytest.mark.parametrize("text", ["a1." * 50_000, "a.+-" * 50_000, "x" * 200_000 + "@"])

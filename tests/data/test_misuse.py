@@ -28,6 +28,7 @@ for value in (None, -1, 1.5, float("nan"), "x", 10**30, [], object()):
     attempts += [(data.table, table | {name: value}) for name in ("seed", "target", "source")]
     attempts += [(data.arrays, {"x": x, "y": y} | {name: value}) for name in ("x", "y", "seed")]
     attempts += [(data.graph_table, graph | {name: value}) for name in graph]
+    attempts += [(data.images, {"folder": path} | {name: value}) for name in ("folder", "size")]
     attempts += [(data.digits, {"seed": value}), (data.blobs, {"seed": value})]
     attempts += [(data.text_file, {"path": value}), (data.memory_mapped, {"path": value})]
     attempts += [(data.text_file, {"path": path, "context_length": value})]

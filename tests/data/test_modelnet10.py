@@ -69,6 +69,14 @@ def test_voxels_become_points_of_the_surface_and_empty_grids_are_left_out(voxels
         modelnet10.load(voxels, validation=6, normals=True)
 
 
+def test_labels_that_unpack_to_very_much_are_refused_before_the_grids_are_read(
+    voxels: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(modelnet10, "MAX_LABELS", 200)
+    with pytest.raises(InputError, match="expected at most 200 bytes, got more"):
+        modelnet10.load(voxels, validation=6)
+
+
 def test_meshes_become_points_on_their_faces_with_normals_where_asked(tmp_path: Path) -> None:
     archive(tmp_path)
     plain = modelnet10.load(tmp_path, validation=5)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from chainrule.data import encoder_from_json
 from chainrule.data.readers.encoders import ImageEncoder, VectorEncoder
 from chainrule.data.readers.graph_table import NodeEncoder
+from chainrule.data.readers.photos import PhotoEncoder
 from chainrule.data.readers.point_encoders import DrawingEncoder, PointEncoder
 from chainrule.data.readers.table_encoder import CategoricalColumn, NumericColumn, TableEncoder
 from chainrule.data.state import FLAG, NAMES, NUMBER, TEXT, TEXTS, fields, optional, shown, whole
@@ -20,6 +21,7 @@ from chainrule.errors import InputError
 WORDS = word_vocabulary([["a", "dog"]])
 ENCODERS = [
     ImageEncoder(8, margin=0.1),
+    PhotoEncoder(8, resize="pad"),
     VectorEncoder(("a", "b")),
     PointEncoder(8, 4),
     DrawingEncoder(8, 28, 0.1),

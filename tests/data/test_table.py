@@ -1,8 +1,6 @@
 """A user's own table: what is read, what is left out with a note, what is refused."""
 
-import gzip
 import json
-import re
 
 import numpy as np
 import pandas as pd
@@ -64,11 +62,10 @@ def test_a_byte_order_mark_and_quotes_are_not_content(write):
         ("a,b\n", "no rows"),
         ("a,b\n1,2\n3\n", "line 3: expected 2 values, got 1"),
         ("a,b\n1,2\n\n3,4,5\n", "line 4: expected 2 values, got 3"),
-        ("a,b,a\n1,2,3\n", "line 1: there are two columns named 'a'"),
         ("1,2\n3,4\n", "line 1: expected column names, got the numbers"),
-        (",a\n0,1\n", "column 1 has no name"),
         ('a,b\n1,"2\n', "line 2: unexpected end of data"),
-        (b"a,b\n\xff,1\n", "not UTF-8"),
+        (b"a,b\n\x01\xff,1\n", "is not text; expected a table as CSV"),
+        ("a,b\n1\n2,3\n4\n", "2 faults: line 2: expected 2 values, got 1; line 4: expected 2"),
     ],
 )
 def test_a_file_that_is_no_table_is_refused_with_its_line(write, content, message):
@@ -79,16 +76,18 @@ def test_a_file_that_is_no_table_is_refused_with_its_line(write, content, messag
 @pytest.mark.parametrize(
     ("content", "what"),
     [
-        (gzip.compress(b"a,b\n1,2\n", mtime=0), "is a gzip archive; unpack it"),
-        (b"PK\x03\x04..[Content_Types].xml..xl/workbook.xml", "is an Excel workbook; save"),
+        (
+            b"PK\x03\x04..[Content_Types].xml..xl/workbook.xml",
+            "(cannot be read as|is) an Excel workbook",
+        ),
         (b"PK\x03\x04..table.csv", "is a zip archive; unpack it"),
         (b"\x89PNG\r\n\x1a\n", "is a PNG image; expected a table"),
-        (b"PAR1\x15\x04", "is a Parquet file; save it as CSV"),
-        ("a,b\n1,2\n".encode("utf-16"), "is text in UTF-16; save it"),
+        (b"PAR1\x15\x04", "(cannot be read as|is) a Parquet or Feather file"),
+        (b"SQLite format 3\x00", ": the database refuses"),
     ],
 )
 def test_a_file_of_another_kind_is_called_by_its_name(write, content, what):
-    with pytest.raises(InputError, match=f"table.csv {what}"):
+    with pytest.raises(InputError, match=f"table.csv ?{what}"):
         read_csv(write(content))
 
 
@@ -234,18 +233,6 @@ def test_other_words_are_no_dates(word):
     assert not are_dates([word])
 
 
-@pytest.mark.parametrize(
-    "example",
-    ["$33,216.73", "12 %", "1,234", "1'234.50", "€5", "12.50 EUR", "-$7", "($7.00)", "1.234,56"],
-)
-@pytest.mark.parametrize("name", ["number", "label"])
-def test_numbers_that_are_not_plain_are_refused_with_an_example(name, example):
-    values = [example if row % 6 else "on request" for row in range(ROWS)]
-    message = f"column {name!r} writes numbers like {example!r}; write plain numbers"
-    with pytest.raises(InputError, match=re.escape(message)):
-        table(columns(**{name: values}), target="label")
-
-
 @pytest.mark.parametrize("words", ["12-17", "3 rooms", "12 34 56", "1_000", "A 1,234", "10 km"])
 def test_words_with_digits_are_words(words):
     splits = table(columns(color=[words, "other"] * (ROWS // 2)), target="label")
@@ -320,7 +307,15 @@ def test_a_rare_class_keeps_an_example_for_training():
     ("changed", "message"),
     [
         ({"number": [*range(59), "many"]}, "'number' holds numbers, but 'many' in row 60"),
-        ({"number": ["1,5", "2,25"] * 30}, "writes numbers like '1,5'; .* a decimal point"),
+        ({"number": ["1,234", "2,345"] * 30}, "'1,234' may be decimal or group thousands"),
+        ({"number": ["1,5", "2.25"] * 30}, "'2.25' with a decimal point and '1,5' with a decimal"),
+        ({"number": ["5 %", "2.25"] * 30}, "mixes no sign, '%'"),
+        ({"number": ["$5", "€2.25"] * 30}, r"mixes '\$', '€'"),
+        ({"number": ["$5", "$6", "$7", "$8", "$9", "on request"] * 10}, "'on request' in row 6, "),
+        (
+            {"number": [*range(59), "many"], "label": [*range(59), "few"]},
+            "2 faults: column 'number' holds .* column 'label' holds",
+        ),
         ({"number": [*range(59), "inf"]}, "expected a finite number, got 'inf'"),
         ({"label": [*range(59), "inf"]}, "row 60 below the header: expected a finite number"),
         ({"number": [1.0] * 59}, "expected columns of equal length"),

@@ -2,6 +2,7 @@
 
 import errno
 import json
+import math
 import os
 import shutil
 from pathlib import Path
@@ -15,7 +16,7 @@ from torch import nn
 
 from chainrule.errors import InputError
 from chainrule.learning.optimizers import optimizer
-from chainrule.training import checkpoint
+from chainrule.training import Settings, checkpoint, fit_many
 from chainrule.training.files import WriteError
 from chainrule.training.state import LAST, State
 
@@ -171,7 +172,12 @@ def test_infinite_masks_are_kept_and_infinite_weights_refused_by_name(tmp_path: 
     [
         ({"epoch": -1}, '"epoch", got -1'),
         ({"epoch": True}, 'expected a whole number as "epoch", got true'),
-        ({"history": [{"loss": "a"}]}, 'expected a number or a list as "history.0.loss", got a'),
+        ({"history": [{"loss": 1.0}]}, '"history.0.epoch" is missing'),
+        ({"history": [{"epoch": math.inf}]}, 'a whole number as "history.0.epoch", got Infinity'),
+        ({"history": [{"epoch": 1}]}, '"history.0.train_loss" is missing'),
+        ({"history": [{"epoch": 1, "loss": []}]}, 'expected a number as "history.0.loss", got []'),
+        ({"origin": {"num_threads": 1.5}}, 'a whole number as "origin.num_threads", got 1.5'),
+        ({"origin": {"num_threads": 0}}, '"origin.num_threads", got 0'),
         ({"total_loss": 10**400}, 'expected a number as "total_loss", got 1000000000'),
         ({"history": [1]}, 'expected an object as "history.0", got 1'),
         ({"stopping": {"patience": 0, "best": 1.0}}, '"stopping.best_epoch" is missing'),
@@ -182,10 +188,44 @@ def test_a_header_of_another_form_is_refused_by_its_key(
     change: dict[str, object], told: str, tmp_path: Path
 ) -> None:
     state_of(nn.Linear(3, 2)).save(tmp_path)
-    tensors, numbers = checkpoint.load(tmp_path / LAST)
-    checkpoint.save(tmp_path / LAST, tensors, numbers | change)
+    edit(tmp_path / LAST, change)
     with pytest.raises(InputError, match=r"last\.safetensors is damaged") as caught:
-        state_of(nn.Linear(3, 2)).restore(tmp_path)
+        state_of(nn.Linear(3, 2)).restore(tmp_path, "train_loss")
+    assert told in str(caught.value)
+
+
+def edit(path: Path, change: dict[str, object]) -> None:
+    """Another state by hand, without a checksum."""
+    tensors, state = checkpoint.load(path)
+    save_file(tensors, path, {"state": json.dumps(state | change)})
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"rules": [{"patience": 1, "best": 1.0, "best_epoch": 1}]}, '2 objects as "rules", got 1'),
+        ({"rules": [{"patience": 1, "best": [], "best_epoch": 1}]}, '"rules.0.best", got []'),
+        ({"totals": [1.0]}, 'expected 2 numbers as "totals", got 1'),
+        ({"totals": 1.0}, 'expected a list as "totals", got 1.0'),
+        ({"diverged": [2]}, 'expected numbers below 2 as "diverged", got 2'),
+        ({"diverged": ""}, 'expected a list as "diverged"'),
+        ({"history": [{"epoch": 1, "train_loss": 1.0}]}, '"history.0.members" is missing'),
+        ({"history": [{"epoch": 1, "members": [{"loss": ""}]}]}, '"history.0.members.0.loss", got'),
+    ],
+)
+def test_a_header_of_many_networks_is_refused_by_its_key(
+    change: dict[str, object], told: str, tmp_path: Path
+) -> None:
+    data = torch.randn(8, 3), torch.arange(8) % 2
+    settings = [Settings(epochs=2, batch_size=4)] * 2
+
+    def trained() -> None:
+        fit_many([nn.Linear(3, 2), nn.Linear(3, 2)], data, settings=settings, folder=tmp_path)
+
+    trained()
+    edit(tmp_path / LAST, change)
+    with pytest.raises(InputError, match=r"last\.safetensors is damaged") as caught:
+        trained()
     assert told in str(caught.value)
 
 

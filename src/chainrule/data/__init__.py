@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from chainrule.data.readers.arrays import memory_mapped as memory_mapped
     from chainrule.data.readers.encoders import encoder_from_json as encoder_from_json
     from chainrule.data.readers.graph_table import graph_table as graph_table
+    from chainrule.data.readers.images import images as images
+    from chainrule.data.readers.series import series as series
     from chainrule.data.readers.table import table as table
     from chainrule.data.readers.text_file import text_file as text_file
     from chainrule.data.splits import About as About
@@ -38,6 +40,8 @@ HOMES = {
     **dict.fromkeys(("arrays", "memory_mapped"), "readers.arrays"),
     "encoder_from_json": "readers.encoders",
     "graph_table": "readers.graph_table",
+    "series": "readers.series",
+    "images": "readers.images",
     "table": "readers.table",
     "text_file": "readers.text_file",
 }

@@ -1,12 +1,15 @@
 """Files of data sets: the data folder, downloads, and decoded copies of slow formats."""
 
 import hashlib
+import json
 import os
+import shutil
 import tempfile
 import zlib
 from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import pooch
@@ -18,6 +21,7 @@ from chainrule.data.files import exists, unreadable
 from chainrule.errors import InputError
 
 CHECKSUM = 4  # bytes at the end of a decoded copy: CRC-32, quick, and finds every flipped bit
+CHUNK = 2**24  # bytes that are read at once
 MAX_HEADER = 10_000  # bytes of it that hold shape and type
 
 
@@ -78,6 +82,103 @@ def decoded(path: Path, decode: Callable[[Path], np.ndarray]) -> np.ndarray:
         array = decode(path)
         _save(copy, array)
     return array
+
+
+class Mapped(NamedTuple):
+    """An array of bytes that stays on the disk, and what was noted while it was made.
+
+    array: read when it is used; changes stay in memory.
+    notes: plain values.
+    """
+
+    array: UInt8[np.ndarray, "..."]
+    notes: Any
+
+
+def mapped(key: str, shape: tuple[int, ...], fill: Callable[[np.ndarray], Any]) -> Mapped:
+    """An array of bytes on the disk: as cached under the key, or new and filled.
+
+    A copy whose checksum does not match is made anew. Without a writable cache folder the array
+    lives in a temporary file.
+
+    key: whatever the content depends on.
+    shape: of the array.
+    fill: writes the content into an array of zeros and returns notes that JSON can hold.
+    """
+    name = hashlib.sha256(f"{key}|{shape}".encode("utf-8", "surrogateescape")).hexdigest()[:32]
+    home, lasting = _home_of_maps()
+    path = home / f"{name}.npy"
+    found = _open_map(path, shape) if lasting else None
+    if found is None:
+        found = _new_map(path, shape, fill)
+        if not lasting:  # the open file stays until the array is no longer used
+            for made in (path, path.with_suffix(".json")):
+                made.unlink(missing_ok=True)
+    return found
+
+
+def _home_of_maps() -> tuple[Path, bool]:
+    """The folder of mapped arrays, and whether it outlives this process."""
+    try:
+        home = user_cache() / "mapped"
+        home.mkdir(parents=True, exist_ok=True)
+        if os.access(home, os.W_OK):
+            return home, True
+    except (InputError, OSError):
+        pass
+    return Path(tempfile.gettempdir()), False
+
+
+def _open_map(path: Path, shape: tuple[int, ...]) -> Mapped | None:
+    """The array of a copy; None if there is none, or if it is not what was written."""
+    try:
+        said = json.loads(path.with_suffix(".json").read_text("utf-8"))
+        array = np.lib.format.open_memmap(path, mode="c")
+        if array.shape == shape and said["checksum"] == _map_checksum(array, said["notes"]):
+            return Mapped(array, said["notes"])
+    except (OSError, ValueError, LookupError, TypeError):
+        pass
+    return None
+
+
+def _new_map(path: Path, shape: tuple[int, ...], fill: Callable[[np.ndarray], Any]) -> Mapped:
+    """Fill a temporary file and rename it; its notes follow last, so that they vouch for it."""
+    size = int(np.prod(shape, dtype=np.int64))
+    free = shutil.disk_usage(path.parent).free
+    if size > free:
+        raise InputError(
+            f"the decoded images take {size / 2**30:.1f} GiB, and {path.parent} has "
+            f"{free / 2**30:.1f} free; choose a smaller `size`, or make room"
+        )
+    temporary = path.with_name(f"{path.stem}-{os.getpid()}.tmp")
+    try:
+        array = np.lib.format.open_memmap(temporary, "w+", np.uint8, shape)
+        if hasattr(os, "posix_fallocate"):  # a full disk is an error here, and not a crash later
+            with temporary.open("r+b") as file:
+                os.posix_fallocate(file.fileno(), 0, temporary.stat().st_size)
+        notes = fill(array)
+        said = {"checksum": _map_checksum(array, notes), "notes": notes}
+        array.flush()
+        path.with_suffix(".json").unlink(missing_ok=True)
+        temporary.replace(path)
+        temporary.write_text(json.dumps(said), "utf-8")
+        temporary.replace(path.with_suffix(".json"))
+        return Mapped(np.lib.format.open_memmap(path, mode="c"), notes)
+    except OSError as error:
+        raise InputError(
+            f"cannot write decoded images to {path.parent}: {error.strerror}"
+        ) from None
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _map_checksum(array: np.ndarray, notes: Any) -> int:
+    """CRC-32 of the array and the notes, read part by part."""
+    flat = array.reshape(-1)
+    found = zlib.crc32(json.dumps(notes).encode())
+    for start in range(0, len(flat), CHUNK):
+        found = zlib.crc32(flat[start : start + CHUNK].data, found)
+    return found
 
 
 def crc(content: UInt8[np.ndarray, " bytes"]) -> bytes:

@@ -58,11 +58,17 @@ def split_html(split: "Split") -> str:
 
 def sample_images(x: Tensor) -> str:
     """The first images in one row as an HTML element; empty where x holds no images."""
-    if x.ndim != 4 or x.shape[1] not in (1, 3) or not x.is_floating_point() or not len(x):
+    if (
+        x.ndim != 4
+        or x.shape[1] not in (1, 3)
+        or x.dtype not in (torch.float32, torch.uint8)
+        or not len(x)
+    ):
         return ""
     from PIL import Image
 
-    shown = x[:MAX_IMAGES].detach().cpu().clamp(0, 1)
+    shown = x[:MAX_IMAGES].detach().cpu()
+    shown = shown / 255 if shown.dtype == torch.uint8 else shown.clamp(0, 1)
     spaced = torch.nn.functional.pad(shown, (0, 1), value=1.0)
     strip = torch.cat(list(spaced), dim=2).expand(3, -1, -1)
     pixels = (255 * strip).round().to(torch.uint8).permute(1, 2, 0)

@@ -5,14 +5,18 @@ among them. Networks train in the precision of X: float64 agrees with scikit-lea
 digits, float32 is faster.
 """
 
+from chainrule.estimators.convolutional import CNNClassifier
 from chainrule.estimators.ensemble import EnsembleClassifier, EnsembleRegressor
 from chainrule.estimators.hopfield import HopfieldMemory
 from chainrule.estimators.linear import LinearRegression, RidgeRegression
 from chainrule.estimators.logistic import LogisticRegression
 from chainrule.estimators.mlp import MLPClassifier, MLPRegressor
+from chainrule.estimators.module import NetworkClassifier, NetworkRegressor
 from chainrule.estimators.perceptron import PerceptronClassifier
+from chainrule.estimators.recurrent import RNNClassifier, RNNRegressor
 
 __all__ = [
+    "CNNClassifier",
     "EnsembleClassifier",
     "EnsembleRegressor",
     "HopfieldMemory",
@@ -20,6 +24,10 @@ __all__ = [
     "LogisticRegression",
     "MLPClassifier",
     "MLPRegressor",
+    "NetworkClassifier",
+    "NetworkRegressor",
     "PerceptronClassifier",
+    "RNNClassifier",
+    "RNNRegressor",
     "RidgeRegression",
 ]

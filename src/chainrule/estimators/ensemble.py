@@ -6,13 +6,13 @@ both are convex (Krogh and Vedelsby 1995; Lakshminarayanan et al. 2017).
 
 from chainrule.arguments import Count
 from chainrule.estimators.base import estimator
-from chainrule.estimators.network import NetworkEstimator
-from chainrule.estimators.network_classifier import NetworkClassifier
-from chainrule.estimators.network_regressor import NetworkRegressor
+from chainrule.estimators.mlp import Perceptrons
+from chainrule.estimators.network_classifier import BaseNetworkClassifier
+from chainrule.estimators.network_regressor import BaseNetworkRegressor
 
 
 @estimator
-class Ensemble(NetworkEstimator):
+class Ensemble(Perceptrons):
     """Several networks trained on the same data."""
 
     n_estimators: Count = 5
@@ -24,10 +24,10 @@ class Ensemble(NetworkEstimator):
 
 
 @estimator
-class EnsembleClassifier(Ensemble, NetworkClassifier):
+class EnsembleClassifier(Ensemble, BaseNetworkClassifier):
     """Multi-layer perceptrons whose probabilities are averaged."""
 
 
 @estimator
-class EnsembleRegressor(Ensemble, NetworkRegressor):
+class EnsembleRegressor(Ensemble, BaseNetworkRegressor):
     """Multi-layer perceptrons whose predictions are averaged."""

@@ -1,33 +1,38 @@
 """The multi-layer perceptron as a classifier and as a regressor."""
 
+from collections.abc import Sequence
+
+import numpy as np
+
+from chainrule.arguments import Count, Rate
 from chainrule.estimators.base import estimator
-from chainrule.estimators.network_classifier import NetworkClassifier
-from chainrule.estimators.network_regressor import NetworkRegressor
+from chainrule.estimators.network import NetworkEstimator, OneNetwork
+from chainrule.estimators.network_classifier import BaseNetworkClassifier
+from chainrule.estimators.network_regressor import BaseNetworkRegressor
 from chainrule.models.feedforward.mlp import MLP
 
 
-class OneNetwork:
-    """Attributes of an estimator with one network."""
+@estimator
+class Perceptrons(NetworkEstimator):
+    """Multi-layer perceptrons of the same shape."""
 
-    modules_: list[MLP]
-    histories_: list[list[dict[str, int | float]]]
+    hidden_layer_sizes: Count | Sequence[Count] = (100,)
+    """Units of each hidden layer."""
+    activation: str = "relu"
+    """relu, tanh, sigmoid, gelu, …"""
+    dropout: Rate = 0.0
+    """Dropout probability of the hidden units."""
 
-    @property
-    def module_(self) -> MLP:
-        """The trained network."""
-        return self.modules_[0]
-
-    @property
-    def loss_curve_(self) -> list[float]:
-        """The mean training loss of every epoch."""
-        return [record["train_loss"] for record in self.histories_[0]]
+    def _build(self, inputs: int, outputs: int) -> MLP:
+        hidden = [int(width) for width in np.atleast_1d(self.hidden_layer_sizes)]
+        return MLP(inputs, hidden, outputs, self.activation, self.dropout)
 
 
 @estimator
-class MLPClassifier(OneNetwork, NetworkClassifier):
+class MLPClassifier(OneNetwork, Perceptrons, BaseNetworkClassifier):
     """A multi-layer perceptron with a softmax output."""
 
 
 @estimator
-class MLPRegressor(OneNetwork, NetworkRegressor):
+class MLPRegressor(OneNetwork, Perceptrons, BaseNetworkRegressor):
     """A multi-layer perceptron with a linear output."""

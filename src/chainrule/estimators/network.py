@@ -1,18 +1,19 @@
-"""The base of the estimators made of multi-layer perceptrons: building, training, outputs.
+"""The base of the estimators made of networks: building, training, outputs.
 
 The weights s of the examples are scaled to mean one and multiply the losses; as long as the data
 fit into one batch, weight k is the same as k copies. Examples of weight zero are left out.
 """
 
+from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import torch
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
-from torch import Tensor
+from torch import Tensor, nn
 
 from chainrule.arguments import Count, NonNegative, Positive, Rate
 from chainrule.estimators.base import FLOATS, Estimator, estimator, tensor
@@ -20,23 +21,25 @@ from chainrule.estimators.members import Arrays, _train_members
 from chainrule.estimators.partial_fit import RunState, one_more_epoch
 from chainrule.learning.losses import Loss
 from chainrule.learning.tasks import Task
-from chainrule.models.feedforward.mlp import MLP
 from chainrule.training import Settings, outputs
 from chainrule.training.randomness import GENERATOR
 
 LARGEST_BATCH = 200
 
 
+class Problem(NamedTuple):
+    """What the networks of an estimator are trained on, and towards."""
+
+    arrays: Arrays
+    """Inputs, targets, and weights of mean one."""
+    outputs: int
+    loss: Loss
+
+
 @estimator
 class NetworkEstimator(Estimator):
     """One or several networks of the same shape."""
 
-    hidden_layer_sizes: Count | Sequence[Count] = (100,)
-    """Units of each hidden layer."""
-    activation: str = "relu"
-    """relu, tanh, sigmoid, gelu, …"""
-    dropout: Rate = 0.0
-    """Dropout probability of the hidden units."""
     solver: str = "adam"
     """sgd, momentum, adam or adamw."""
     weight_decay: NonNegative = 1e-4
@@ -73,22 +76,35 @@ class NetworkEstimator(Estimator):
         """Whether `fit` starts from the current weights."""
         return self.warm_start and hasattr(self, "modules_")
 
-    def _fit_networks(self, arrays: Arrays, outputs: int, loss: Loss) -> None:
-        """Train on (inputs, targets, weights)."""
+    @abstractmethod
+    def _problem(self, X: Any, y: Any, sample_weight: Any = None) -> Problem:
+        """Check X and y and note what `predict` needs of them; the rest is training."""
+
+    @staticmethod
+    def _fit_many(estimators: "Sequence[NetworkEstimator]", data: Sequence[Any]) -> None:
+        """Fit estimator k on data k = (X, y), those that are alike in one program."""
+        from chainrule.estimators.together import fit_together
+
+        fit_together(estimators, data)
+
+    def _fit_networks(self, problem: Problem) -> None:
+        """Train on the arrays of a problem."""
+        arrays, outputs, loss = problem
         settings = [self._settings(len(arrays[0]), seed) for seed in self._seeds()]
         present = self.modules_[: self._members] if self._continues else []
         new = [self._network(s.seed, arrays[0], outputs) for s in settings[len(present) :]]
-        self.modules_: list[MLP] = present + new
+        self.modules_: list[nn.Module] = present + new
         self._run_states: list[RunState] = []
         train, validation = arrays, None
         if self.early_stopping:
             train, validation = split(arrays, self.validation_fraction, settings[0].seed)
+        train, task = objective(train, loss, validation)
         self.histories_ = _train_members(
             self.modules_,
             train,
             validation,
             settings,
-            Task("estimator", weighted(loss)),
+            task,
             (self.tol, self.n_iter_no_change),
             self.device,
         )
@@ -141,12 +157,39 @@ class NetworkEstimator(Estimator):
             patience=self.n_iter_no_change if self.early_stopping else 0,
         )
 
-    def _network(self, seed: int, x: Tensor, outputs: int) -> MLP:
+    @abstractmethod
+    def _build(self, inputs: int, outputs: int) -> nn.Module:
+        """A new network for rows of so many features."""
+
+    def _network(self, seed: int, x: Tensor, outputs: int) -> nn.Module:
         """A new network whose weights follow from the seed, in the precision of x."""
-        hidden = [int(width) for width in np.atleast_1d(self.hidden_layer_sizes)]
         with GENERATOR, torch.random.fork_rng(devices=[]):
             torch.default_generator.manual_seed(seed)
-            return MLP(x.shape[1], hidden, outputs, self.activation, self.dropout).to(x.dtype)
+            return self._build(x.shape[1], outputs).to(x.dtype)
+
+
+class OneNetwork:
+    """Attributes of an estimator with one network."""
+
+    modules_: list[nn.Module]
+    histories_: list[list[dict[str, int | float]]]
+
+    @property
+    def module_(self) -> nn.Module:
+        """The trained network."""
+        return self.modules_[0]
+
+    @property
+    def loss_curve_(self) -> list[float]:
+        """The mean training loss of every epoch."""
+        return [record["train_loss"] for record in self.histories_[0]]
+
+
+def objective(arrays: Arrays, loss: Loss, validation: Arrays | None = None) -> tuple[Arrays, Task]:
+    """Arrays and task; weights that are all one are left out, which saves copying them."""
+    if validation is None and bool((arrays[2] == 1).all()):
+        return arrays[:2], Task("estimator", loss)
+    return arrays, Task("estimator", weighted(loss))
 
 
 def weighted(loss: Loss) -> Loss:

@@ -17,19 +17,24 @@ from chainrule.estimators.base import (
     with_class_weight,
 )
 from chainrule.estimators.members import Arrays
-from chainrule.estimators.network import NetworkEstimator, as_tensors
+from chainrule.estimators.network import NetworkEstimator, Problem, as_tensors
 from chainrule.learning.losses import cross_entropy
 
 
 @estimator
-class NetworkClassifier(ClassifierMixin, NetworkEstimator):
+class BaseNetworkClassifier(ClassifierMixin, NetworkEstimator):
     """P(y = k | x) = mean over the networks of softmax(f(x))_k."""
 
     class_weight: ClassWeight = None
     """Weights by class, or "balanced"."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "NetworkClassifier":
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "BaseNetworkClassifier":
         """Train on labels of any type."""
+        self._fit_networks(self._problem(X, y, sample_weight))
+        return self
+
+    def _problem(self, X: Any, y: Any, sample_weight: Any = None) -> Problem:
+        """Class indices, one output for each class."""
         X, y = labeled(self, X, y, self._precision(new=not self._continues))
         classes = np.unique(y)
         if self._continues and not np.array_equal(self.classes_, classes):
@@ -37,12 +42,11 @@ class NetworkClassifier(ClassifierMixin, NetworkEstimator):
                 f"warm_start=True continues with the classes {self.classes_}, but y has {classes}"
             )
         self.classes_: np.ndarray = classes
-        self._fit_networks(self._arrays(X, y, sample_weight), len(classes), cross_entropy)
-        return self
+        return Problem(self._arrays(X, y, sample_weight), len(classes), cross_entropy)
 
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
-    ) -> "NetworkClassifier":
+    ) -> "BaseNetworkClassifier":
         """Train for one epoch on this data; the first call needs all `classes`."""
         first = not hasattr(self, "modules_")
         if first and classes is None:

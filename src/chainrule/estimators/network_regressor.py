@@ -15,21 +15,25 @@ from sklearn.utils.validation import validate_data
 
 from chainrule.estimators.base import counted, estimator, example_weights
 from chainrule.estimators.members import Arrays
-from chainrule.estimators.network import NetworkEstimator, as_tensors
+from chainrule.estimators.network import NetworkEstimator, Problem, as_tensors
 from chainrule.learning.losses import squared
 
 
 @estimator
-class NetworkRegressor(MultiOutputMixin, RegressorMixin, NetworkEstimator):
+class BaseNetworkRegressor(MultiOutputMixin, RegressorMixin, NetworkEstimator):
     """One target (y of one dimension) or several (a column each)."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "NetworkRegressor":
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "BaseNetworkRegressor":
         """Train on standardized targets."""
-        arrays = self._arrays(X, y, sample_weight, first=not self._continues)
-        self._fit_networks(arrays, arrays[1].shape[1], squared)
+        self._fit_networks(self._problem(X, y, sample_weight))
         return self
 
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> "NetworkRegressor":
+    def _problem(self, X: Any, y: Any, sample_weight: Any = None) -> Problem:
+        """Standardized targets, one output for each."""
+        arrays = self._arrays(X, y, sample_weight, first=not self._continues)
+        return Problem(arrays, arrays[1].shape[1], squared)
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> "BaseNetworkRegressor":
         """Train for one epoch on this data; the first call sets the scale of the targets."""
         arrays = self._arrays(X, y, sample_weight, first=not hasattr(self, "modules_"))
         self._partial_fit_networks(arrays, arrays[1].shape[1], squared)

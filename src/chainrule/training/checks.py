@@ -10,6 +10,7 @@ from chainrule.arguments import RAW
 from chainrule.errors import InputError
 from chainrule.learning.losses import Loss
 from chainrule.learning.tasks import Task
+from chainrule.nn.pixels import unit_range
 from chainrule.training.evaluation import evaluation_mode
 from chainrule.training.settings import Settings
 
@@ -89,7 +90,7 @@ def check_model(
     model: nn.Module, loss: Loss, arrays: Arrays, number: int, name: str, compared: bool = True
 ) -> tuple[Tensor, Tensor]:
     """One example goes through model and loss; labels lie among the model's classes."""
-    inputs, targets = [t[:1] for t in arrays[:number]], [t[:1] for t in arrays[number:]]
+    inputs, targets = [unit_range(t[:1]) for t in arrays[:number]], [t[:1] for t in arrays[number:]]
     with explained(inputs, f" as in the {name} split"), evaluation_mode(model):
         output = model(*inputs)
     real = targets[0].is_floating_point()

@@ -7,6 +7,10 @@ import torch
 from torch import Tensor, nn
 
 from chainrule.learning.tasks import Task
+from chainrule.nn.pixels import unit_range
+
+AT_ONCE = 4096  # examples of a forward pass
+BYTES_AT_ONCE = 2**20  # of images that are stored as bytes, which may be large
 
 
 @contextmanager
@@ -22,12 +26,14 @@ def evaluation_mode(model: nn.Module) -> Iterator[None]:
             part.training = training
 
 
-def outputs(model: nn.Module, inputs: tuple[Tensor, ...], batch_size: int = 4096) -> Tensor:
+def outputs(model: nn.Module, inputs: tuple[Tensor, ...], batch_size: int = AT_ONCE) -> Tensor:
     """The model's outputs in evaluation mode, on the CPU, computed batch by batch."""
     device = next((p.device for p in model.parameters()), torch.device("cpu"))
+    if inputs[0].dtype == torch.uint8:
+        batch_size = min(batch_size, max(1, BYTES_AT_ONCE // inputs[0][0].numel()))
     with evaluation_mode(model):
         parts = zip(*(t.split(batch_size) for t in inputs), strict=True)
-        return torch.cat([model(*(t.to(device) for t in part)).cpu() for part in parts])
+        return torch.cat([model(*(unit_range(t.to(device)) for t in p)).cpu() for p in parts])
 
 
 def evaluate_arrays(model: nn.Module, arrays: tuple[Tensor, ...], task: Task) -> dict[str, float]:

@@ -4,37 +4,35 @@
     for progress in iterate(model, data, epochs=5): ...
 
 `data` may be splits, a tuple (input …, target) of tensors, a `torch.utils.data.Dataset` or
-`DataLoader`, or a batch source.
+`DataLoader`, or a batch source. A dictionary of inputs goes to the arguments of these names.
 """
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset, default_collate
 
 from chainrule.arguments import Count, checked
-from chainrule.errors import InputError
-from chainrule.learning.tasks import LANGUAGE_MODELING, Task, task_for
+from chainrule.errors import InputError, StopTraining
+from chainrule.learning.tasks import Task
 from chainrule.registry import unknown
 from chainrule.training import devices
 from chainrule.training.checks import check_finite, explained
 from chainrule.training.evaluation import outputs
+from chainrule.training.keywords import KeywordInputs, by_keywords
 from chainrule.training.loop import run
+from chainrule.training.objective import Loss, chosen_task, parts_of
 from chainrule.training.progress import History, Progress
 from chainrule.training.settings import Settings
-from chainrule.training.sources.base import BatchSource
 from chainrule.training.sources.convert import as_source
-from chainrule.training.sources.loaders import CollatedSource, LoaderSource, flattened
-from chainrule.training.sources.rows import Rows
-from chainrule.training.sources.text import TextSource
 from chainrule.training.trainer import NetworkTrainer, prepare
 
-Loss = Callable[..., Tensor]
 Watch = Callable[[Iterator[Progress]], Iterator[Progress]]
+Callback = Callable[[Progress], object]
 
 
 @checked
@@ -52,7 +50,8 @@ def iterate(
 ) -> Generator[Progress]:
     """Train the model in place, yielding progress several times a second and after each epoch.
 
-    Everything is checked before this returns; training begins with the first `next`.
+    Everything is checked before this returns; training begins with the first `next`. To close the
+    generator saves a checkpoint; to throw StopTraining into it ends the run for good.
 
     Args:
         model: any module.
@@ -70,18 +69,21 @@ def iterate(
     settings = changed(Settings() if settings is None else settings, changes)
     train, validation = parts_of(data, validation)
     task = chosen_task(task, data, train)
+    model = by_keywords(model, train)
     source = as_source(train, settings, task.inputs)
     held = None if validation is None else as_source(validation, settings, task.inputs)
     spec = prepare(model, source, held, settings, task, devices.choose(device))
     return run(NetworkTrainer(model, spec), None if folder is None else Path(folder), tick)
 
 
+@checked
 def fit(
     model: nn.Module,
     data: Any,
     validation: Any = None,
     *,
     task: Task | Loss | None = None,
+    callbacks: Sequence[Callback] = (),
     watch: Watch | None = None,
     **options: Any,
 ) -> History:
@@ -92,15 +94,37 @@ def fit(
         data: splits, or what to train on.
         validation: what to validate on, unless `data` is splits.
         task: as for `iterate`.
+        callbacks: called with the progress at the end of every epoch; one that returns False or
+            raises StopTraining ends the run. A resumed run calls them for past epochs first.
         watch: passes the progress on and shows it, such as a progress bar.
         options: as for `iterate`.
     """
     chosen = chosen_task(task, data, parts_of(data, validation)[0])
-    steps: Iterator[Progress] = iterate(model, data, validation, task=chosen, **options)
+    steps = called_back(iterate(model, data, validation, task=chosen, **options), callbacks)
     reports = [now for now in (watch(steps) if watch else steps) if now.record]
     last = reports[-1]
     records = [now.record for now in reports if now.record]
     return History(records, last.stopped, last.kept, chosen.metrics)
+
+
+def called_back(steps: Generator[Progress], callbacks: Sequence[Callback]) -> Generator[Progress]:
+    """Pass the progress on, with a call of every callback at the end of every epoch."""
+    for now in steps:
+        reasons = [reason for f in callbacks if now.record and (reason := stops(f, now))]
+        if reasons and not now.past and not now.stopped:
+            with suppress(StopIteration):
+                steps.throw(StopTraining(reasons[0]))
+            now = replace(now, stopped=reasons[0])
+        yield now
+
+
+def stops(callback: Callback, now: Progress) -> str:
+    """Why a callback ends the run; empty if it does not."""
+    try:
+        goes_on = callback(now) is not False
+    except StopTraining as reason:
+        return str(reason) or StopTraining.DEFAULT
+    return "" if goes_on else StopTraining.DEFAULT
 
 
 @checked
@@ -115,7 +139,7 @@ def evaluate(model: nn.Module, data: Any, task: Task | Loss | None = None) -> di
     if hasattr(data, "test"):
         raise InputError("expected one split to evaluate, such as data.test, got all of them")
     found = chosen_task(task, data, data)
-    source = as_source(data, Settings(), found.inputs)
+    model, source = by_keywords(model, data), as_source(data, Settings(), found.inputs)
     source.check(model, found, Settings(), "given")
     return source.evaluate(model, found)
 
@@ -126,9 +150,13 @@ def predict(model: nn.Module, *inputs: Any, batch_size: Count = 4096) -> Tensor:
 
     Args:
         model: a trained module.
-        inputs: tensors or arrays, one for each argument of the model, batch first.
+        inputs: tensors or arrays, one for each argument of the model, batch first, or a dictionary
+            of them by argument name.
         batch_size: examples in one forward pass.
     """
+    if len(inputs) == 1 and isinstance(inputs[0], Mapping):
+        names = sorted(inputs[0])
+        model, inputs = KeywordInputs(model, names), tuple(inputs[0][name] for name in names)
     try:
         tensors = [x if isinstance(x, Tensor) else torch.as_tensor(x) for x in inputs]
     except (TypeError, ValueError, RuntimeError):
@@ -155,62 +183,3 @@ def changed(settings: Settings, changes: dict[str, Any]) -> Settings:
         if name not in known:
             raise InputError(unknown("setting", name, known))
     return replace(settings, **changes)
-
-
-def parts_of(data: Any, validation: Any) -> tuple[Any, Any]:
-    """(train, validation) of splits, or as given."""
-    if not (hasattr(data, "train") and hasattr(data, "validation")) or isinstance(data, nn.Module):
-        return data, validation
-    if validation is not None:
-        raise InputError("`data` has a validation split already; leave `validation` out")
-    return data.train, data.validation if len(data.validation[0]) else None
-
-
-def chosen_task(task: Task | Loss | None, data: Any, train: Any) -> Task:
-    """The given task, a user's loss as a task, or what the targets suggest."""
-    if isinstance(task, Task):
-        return task
-    if task is not None and not callable(task):
-        raise InputError(
-            "expected `task` as a Task, such as chainrule.learning.tasks.REGRESSION, or a loss "
-            f"function, got {task!r}"
-        )
-    if isinstance(train, TextSource):
-        return LANGUAGE_MODELING if task is None else custom_task(task, 1)
-    tensors, inputs = sample(train)
-    if task is not None:
-        return custom_task(task, inputs)
-    classes = getattr(data, "classes", None)
-    found = task_for(tensors[inputs], None if classes is None else len(classes))
-    return found if inputs == 1 else replace(found, inputs=inputs)
-
-
-def custom_task(loss: Loss, inputs: int) -> Task:
-    """A task without metrics around a user's loss."""
-    return Task(getattr(loss, "__name__", "custom loss"), loss, inputs=inputs)
-
-
-def sample(data: Any) -> tuple[tuple[Tensor, ...], int]:
-    """Some examples as (input …, target …), and how many of the tensors are inputs."""
-    if isinstance(data, Rows):
-        return data.arrays, data.inputs
-    if isinstance(data, CollatedSource):
-        return flattened(next(data.all(), ())), data.inputs
-    if isinstance(data, TensorDataset):
-        data = data.tensors
-    if isinstance(data, DataLoader):
-        data = next(LoaderSource(data).all(), ())
-    elif isinstance(data, IterableDataset):
-        data = as_source(data, Settings())
-    elif isinstance(data, Dataset):
-        data = default_collate([data[0]])
-    elif isinstance(data, BatchSource):
-        raise InputError(f"expected a `task` for batches of {type(data).__name__}, got none")
-    arrays = flattened(data) if isinstance(data, tuple | list) else ()
-    if len(arrays) < 2 or not all(isinstance(t, Tensor) for t in arrays):
-        kinds = ", ".join(type(part).__name__ for part in arrays) or type(data).__name__
-        raise InputError(
-            f"expected splits, tensors (input, target), a Dataset or a DataLoader of them, got "
-            f"{kinds}; chainrule.data.arrays(x, y) makes splits from NumPy arrays and frames"
-        )
-    return arrays, len(arrays) - 1

@@ -14,10 +14,12 @@ import time
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import torch
 
+from chainrule.errors import StopTraining
 from chainrule.training import devices
 from chainrule.training.progress import Progress, Record
 from chainrule.training.randomness import GENERATOR, outer_randomness
@@ -78,6 +80,8 @@ class Trainer(ABC):
 def run(trainer: Trainer, folder: Path | None, tick: float | None = None) -> Generator[Progress]:
     """Train, from the last checkpoint if the folder has one; closing the generator saves.
 
+    StopTraining thrown into it ends the run as if the epochs had run out.
+
     Afterwards the model is in evaluation mode, and torch's settings and random generator are as
     they were before.
 
@@ -85,10 +89,14 @@ def run(trainer: Trainer, folder: Path | None, tick: float | None = None) -> Gen
     """
     state = trainer.state
     if folder is not None and (folder / LAST).exists():
-        state.restore(folder)
+        state.restore(folder, trainer.loss_name)
     with devices.prepared(trainer.device, threads_of(trainer)), outer_randomness():
         try:
             yield from with_checkpoints(epochs(trainer, tick), trainer, folder)
+        except StopTraining as reason:
+            state.stopped = str(reason) or StopTraining.DEFAULT
+            if folder is not None:
+                state.save(folder)
         finally:
             state.model.eval()
     trainer.finish()
@@ -111,7 +119,8 @@ def epochs(trainer: Trainer, tick: float | None = None) -> Iterator[Progress]:
     state, steps = trainer.state, trainer.steps
     for number, past in enumerate(state.history, 1):
         last = number == len(state.history)
-        yield trainer.progress(steps, past, state.stopped if last else "")
+        report = trainer.progress(steps, past, state.stopped if last else "")
+        yield replace(report, past=True)
     while not state.stopped:
         began = time.perf_counter()
         yield from one_epoch(trainer, tick)

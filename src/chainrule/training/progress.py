@@ -18,6 +18,7 @@ class Progress:
     record: the metrics of an epoch that just ended.
     stopped: why training ended, in the last report.
     kept: the epoch whose weights early stopping keeps so far; None without early stopping.
+    past: an epoch before the checkpoint that this run has resumed from.
     """
 
     epoch: int
@@ -28,6 +29,7 @@ class Progress:
     record: Record | None = None
     stopped: str = ""
     kept: int | None = None
+    past: bool = False
 
     @property
     def fraction(self) -> float:
@@ -64,7 +66,12 @@ class History(Sequence[Record]):
     @property
     def higher_is_better(self) -> frozenset[str]:
         """Names of the metrics whose largest value is the best."""
-        return HIGHER_IS_BETTER | {m.name for m in self.metrics if m.higher_is_better}
+        own = {metric.name for metric in self.metrics}
+        return HIGHER_IS_BETTER - own | {m.name for m in self.metrics if m.higher_is_better}
+
+    def format(self, name: str, value: float | None) -> str:
+        """A value as its metric is printed."""
+        return format_metric(name, value, self.metrics)
 
     def __len__(self) -> int:
         return len(self.records)
@@ -82,7 +89,7 @@ class History(Sequence[Record]):
         epochs = f"{len(self)} epoch{'s' if len(self) > 1 else ''}"
         kept = "" if self.kept is None else f", weights of epoch {self.kept}"
         last = ", ".join(
-            f"{name} {format_metric(name, value)}"
+            f"{name} {self.format(name, value)}"
             for name, value in self.records[-1].items()
             if name not in ("epoch", "seconds")
         )
@@ -96,7 +103,7 @@ class History(Sequence[Record]):
         head = "".join(f"<th>{escape(name)}</th>" for name in ("epoch", *names))
         rows = "".join(
             f"<tr><td>{record['epoch']}</td>"
-            + "".join(f"<td>{format_metric(name, record.get(name))}</td>" for name in names)
+            + "".join(f"<td>{self.format(name, record.get(name))}</td>" for name in names)
             + "</tr>"
             for record in self.records[-SHOWN:]
         )

@@ -17,7 +17,7 @@ from torch import nn
 from chainrule.errors import InputError
 from chainrule.learning.tasks import Task
 from chainrule.training import devices
-from chainrule.training.fit import chosen_task
+from chainrule.training.objective import chosen_task
 from chainrule.training.randomness import GENERATOR, outer_randomness, reseed
 from chainrule.training.settings import Settings
 from chainrule.training.sources.convert import as_source

@@ -10,7 +10,7 @@ from torch.optim import Optimizer
 from chainrule.arguments import checked
 from chainrule.errors import InputError
 from chainrule.learning.optimizers import check_optimizer
-from chainrule.learning.schedules import SCHEDULES
+from chainrule.learning.schedules import check_schedule
 from chainrule.registry import unknown
 
 MOST_PARTS = 2**31 - 1  # in which a batch can be processed
@@ -34,8 +34,9 @@ class Settings:
     torch.optim or a factory that takes parameter groups."""
     learning_rate: float = 1e-3
     """Step size η, the peak of the schedule."""
-    schedule: str = "constant"
-    """constant, step, exponential, cosine, warm-up, warm-up-cosine, inverse-sqrt or one-cycle."""
+    schedule: str | Callable[[int, int], float] = "constant"
+    """constant, step, exponential, cosine, warm-up, warm-up-cosine, inverse-sqrt or one-cycle; in
+    Python also a function (step, steps) that returns a factor of the learning rate."""
     final_rate: float = 0.0
     """Fraction of the learning rate that remains when the schedule has come down to zero."""
     beta2: float = 0.0
@@ -77,7 +78,6 @@ class Settings:
         if self.final_rate > 1:
             raise InputError(f"`final_rate` must be at most 1, got {self.final_rate}")
         for what, name, known in (
-            ("schedule", self.schedule, SCHEDULES),
             ("precision", self.precision, ("full", "mixed")),
             ("kind of class weights", self.class_weights, ("none", "balanced")),
             ("kind of sampling", self.sampling, ("shuffle", "replacement")),
@@ -85,6 +85,7 @@ class Settings:
             if name not in known:
                 raise InputError(unknown(what, name, list(known)))
         check_optimizer(self.optimizer)
+        check_schedule(self.schedule)
 
 
 LEAST: Mapping[str, int] = {

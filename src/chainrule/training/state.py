@@ -3,7 +3,7 @@
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, TypedDict
+from typing import Annotated, Any, ClassVar, NotRequired, TypedDict
 
 from torch import Tensor, nn
 
@@ -15,6 +15,19 @@ from chainrule.training.schema import Count, conform
 from chainrule.training.stopping import EarlyStopping
 
 LAST, BEST = "last.safetensors", "best.safetensors"
+MEMBERS = "members"  # of networks trained together: a record of each
+
+
+class Past(TypedDict):
+    """What the record of every epoch holds, beside its metrics."""
+
+    epoch: Count
+
+
+class Origin(TypedDict):
+    """What the run began with, beside its settings."""
+
+    num_threads: NotRequired[Annotated[int, range(1, 2**31)]]
 
 
 class Header(TypedDict):
@@ -24,16 +37,18 @@ class Header(TypedDict):
     step: Count
     total_loss: float
     examples: Count
-    history: list[dict[str, float | list[dict[str, float]]]]
+    history: list[Past]
     stopped: str
-    origin: dict[str, Any]
+    origin: Origin
     stopping: EarlyStopping
 
 
-def load(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+def load(path: Path, form: type = Header) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Tensors and header of a checkpoint."""
     tensors, numbers = checkpoint.load(path)
-    conform(numbers, Header, path)
+    conform(numbers, form, path)
+    metrics = [{k: v for k, v in past.items() if k != MEMBERS} for past in numbers["history"]]
+    conform(metrics, list[dict[str, float]], path, "history")
     return tensors, numbers
 
 
@@ -72,6 +87,7 @@ class State:
         "stopped",
         "origin",
     )
+    form: ClassVar[type] = Header
 
     def mean_loss(self) -> float:
         """Mean training loss since the epoch began."""
@@ -126,9 +142,13 @@ class State:
         if self.best_weights:
             checkpoint.save(folder / BEST, self.best_weights, {"epoch": self.stopping.best_epoch})
 
-    def restore(self, folder: Path) -> None:
-        """Continue from the last checkpoint."""
-        tensors, numbers = load(folder / LAST)
+    def restore(self, folder: Path, loss_name: str = "") -> None:
+        """Continue from the last checkpoint, whose records must hold a loss of this name."""
+        tensors, numbers = load(folder / LAST, self.form)
+        for number, past in enumerate(numbers["history"]):
+            if loss_name and loss_name not in past:
+                missing = f'is damaged: "history.{number}.{loss_name}" is missing'
+                raise checkpoint.damaged(folder / LAST, missing)
         changed = [k for k, v in self.origin.items() if numbers["origin"].get(k, v) != v]
         if changed:
             raise InputError(
@@ -138,6 +158,8 @@ class State:
         try:
             self.model.load_state_dict(checkpoint.part(tensors, "model."))
             self.restore_rest(tensors, numbers)
+        except InputError as error:
+            raise checkpoint.damaged(folder / LAST, f"is damaged: {error}") from None
         except (AttributeError, LookupError, RuntimeError, TypeError, ValueError) as error:
             reason = str(error).splitlines()[-1].strip()
             raise InputError(

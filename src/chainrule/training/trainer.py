@@ -19,7 +19,7 @@ from chainrule.learning.averaging import MovingAverage
 from chainrule.learning.losses import uniform_cross_entropy
 from chainrule.learning.optimizers import optimizer as make_optimizer
 from chainrule.learning.penalties import shrink
-from chainrule.learning.schedules import schedule
+from chainrule.learning.schedules import rate_factor
 from chainrule.learning.tasks import Task
 from chainrule.nn.aux_losses import collect_aux_losses
 from chainrule.training import devices
@@ -113,7 +113,6 @@ class NetworkTrainer(Trainer):
         work = spec.train.work(settings)
         self.threads = settings.threads or devices.threads_for(model, work)
         self.checkpoint_seconds = settings.checkpoint_seconds
-        self.rate = schedule(settings.schedule)
         self.pending: list[tuple[int, Tensor, int]] = []
         self.state = State(
             model,
@@ -133,7 +132,7 @@ class NetworkTrainer(Trainer):
     def step(self, t: int) -> None:
         settings, on_cpu = self.spec.settings, self.device.type == "cpu"
         reseed(settings.seed, t, on_cpu)
-        share = self.rate(t / (self.epochs * self.steps))
+        share = rate_factor(settings.schedule, t, self.epochs * self.steps)
         self.set_rate(settings.final_rate + (1 - settings.final_rate) * share)
         batch = self.batches(self.state.step)
         step = self.state.step + 1

@@ -36,6 +36,7 @@ SIDE, CELLS = 30, 24  # cells along a grid, and along the longest side of an obj
 POINTS = 1_024
 MAX_MESH = 2**27  # bytes of one mesh
 MAX_GRIDS = 2**29  # bytes of all grids of a part; the training part has 431,028,128
+MAX_LABELS = 2**20  # bytes of all labels of a part
 CLASSES = (
     "bathtub",
     "bed",
@@ -89,7 +90,8 @@ def read_voxels(path: Path) -> UInt8[np.ndarray, "shapes columns"]:
     """Per shape: label, 1 for a test shape, then the three indices of each surface cell."""
     parts = []
     for test, name in enumerate(("train", "test")):
-        grids, y = npz_arrays(path, (f"X_{name}", f"y_{name}"), MAX_GRIDS)
+        (y,) = npz_arrays(path, [f"y_{name}"], MAX_LABELS)
+        (grids,) = npz_arrays(path, [f"X_{name}"], MAX_GRIDS)
         if grids.shape != (SIZES[test], SIDE, SIDE, SIDE) or y.shape != grids.shape[:1]:
             raise cache.damaged(path, f"expected {SIZES[test]} grids of {SIDE}³")
         if y.min() < 0 or y.max() >= len(CLASSES):

@@ -4,29 +4,32 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from chainrule.data.files import read_bytes
+from chainrule.data.readers.numbers import (
+    MAX_FORMATTED,
+    PlainNumber,
+    decimals_of,
+    is_missing,
+    parse_numbers,
+)
+from chainrule.data.readers.table_files import Sheet, load
 from chainrule.data.state import shown
 from chainrule.errors import InputError
 
 Columns = dict[str, list[str]]
 
-MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "<na>", "nat"})
 LARGEST = 1e30  # float32 cannot hold sums of squares of larger numbers
 NAMES = 20  # of columns in a message
-MAX_FORMATTED = 64  # characters of a cell that may be a formatted number or a date
+MAX_FAULTS = 10  # in a message
 MAJORITY = 0.8  # a column with this fraction of numbers, but words too, is taken for a mistake
-CURRENCY = r"(?:[$€£¥]|USD|EUR|GBP|CHF|JPY)"
-FORMATTED = re.compile(
-    rf"[-+(]?\s*{CURRENCY}?\s*[-+]?"
-    r"(?:\d{1,3}(?:[,'’\s]\d{3})+|\d{1,3}(?:\.\d{3})+(?=,)|\d+)(?:[.,]\d+)?"
-    rf"\s*(?:{CURRENCY}|%)?\)?"
-)
 MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 DATE = re.compile(
     r"(?:\d{4}([-/.])\d{1,2}(?:\1\d{1,2})?|\d{1,2}([-/.])\d{1,2}\2(?:\d{4}|\d{2})"
@@ -34,85 +37,173 @@ DATE = re.compile(
     r"(?:[T ]+\d{1,2}:\d{2}\S*(?: ?[ap]m)?)?",
     re.IGNORECASE,
 )
-SIGNATURES = {  # first bytes of files that are sometimes taken for tables
-    b"\x1f\x8b": "a gzip archive; unpack it first",
-    b"PK\x03\x04": "a zip archive; unpack it first",
-    b"\xd0\xcf\x11\xe0": "an old Excel workbook; save the sheet as CSV in UTF-8",
-    b"PAR1": "a Parquet file; save it as CSV, or read it with pandas and pass the DataFrame",
-    b"\x89PNG": "a PNG image; expected a table as CSV",
-    b"\xff\xd8\xff": "a JPEG image; expected a table as CSV",
-    b"%PDF": "a PDF document; expected a table as CSV",
-    b"\x93NUMPY": "a NumPy array; load it in Python and pass it to chainrule.data.arrays",
-    b"\xff\xfe": "text in UTF-16; save it as CSV in UTF-8",
-    b"\xfe\xff": "text in UTF-16; save it as CSV in UTF-8",
-}
+
+
+class Table(NamedTuple):
+    """The columns of a table as text, and what was decided while reading them."""
+
+    columns: Columns
+    remarks: tuple[str, ...] = ()
+
+
+class Faults(AbstractContextManager["Faults"]):
+    """Collects the errors of several `with` blocks, to be told at once."""
+
+    def __init__(self) -> None:
+        self.found: list[str] = []
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> bool:
+        if isinstance(error, InputError):
+            self.found.append(str(error))
+        return isinstance(error, InputError)
+
+    def refuse(self, where: str = "") -> None:
+        """Raise one error for all faults, if there are any."""
+        if not self.found:
+            return
+        more = f"; and {len(self.found) - MAX_FAULTS:,} more" * (len(self.found) > MAX_FAULTS)
+        count = f"{len(self.found):,} faults: " * (len(self.found) > 1)
+        raise InputError(where + count + "; ".join(self.found[:MAX_FAULTS]) + more)
 
 
 def as_columns(source: Any) -> Columns:
-    """The columns of a CSV file, a pandas DataFrame or a dictionary of columns, as text."""
+    """The columns of a file, a DataFrame or a dictionary of columns, as text."""
+    return read_table(source).columns
+
+
+def read_csv(path: str | Path) -> Columns:
+    """The columns of a CSV file with a header, delimited by commas, semicolons, tabs or bars."""
+    return read_table(path).columns
+
+
+def read_table(source: Any, query: str = "") -> Table:
+    """The columns of a table as text, with remarks.
+
+    source: the path of a file, the address of a database, a pandas or polars DataFrame, or a
+        dictionary of columns.
+    query: SQL, for a database.
+    """
+    if isinstance(source, Table):
+        return source
     if isinstance(source, str | Path):
-        return read_csv(source)
+        content = load(source, query)
+        return _sheet(source, content) if isinstance(content, Sheet) else _csv(source, *content)
+    if hasattr(source, "get_columns"):  # polars
+        return _checked_lengths(_named((s.name, s.to_list()) for s in source.get_columns()))
     if not hasattr(source, "items"):
         raise InputError(
-            "expected a CSV file, a DataFrame or a dictionary of columns, "
+            "expected the path of a table, a DataFrame or a dictionary of columns, "
             f"got {type(source).__name__}"
         )
-    columns: Columns = {}
-    for name, values in source.items():
-        if str(name) in columns:
-            raise InputError(f"there are two columns named {str(name)!r}; rename one")
-        items = values.tolist() if hasattr(values, "tolist") else values
-        columns[str(name)] = [str(item).strip() for item in items]
-    if not columns:
+    pairs = ((n, v.tolist() if hasattr(v, "tolist") else v) for n, v in source.items())
+    return _checked_lengths(_named(pairs))
+
+
+def cell(value: Any) -> str:
+    """A value as text; numbers remember that they were numbers."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value if isinstance(value, PlainNumber) else value.strip()
+    if isinstance(value, int | float | Decimal | np.number) and not isinstance(value, bool):
+        return PlainNumber(value)
+    return str(value).strip()
+
+
+def _named(pairs: Iterable[tuple[Any, Iterable[Any]]]) -> Table:
+    """Columns with different names, none of them empty."""
+    names, values = [], []
+    for name, column in pairs:
+        names.append(str(name).strip())
+        values.append([cell(value) for value in column])
+    names, remarks = unique_names(names)
+    return Table(dict(zip(names, values, strict=True)), remarks)
+
+
+def unique_names(header: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
+    """(names, remarks): columns without a name are numbered, and so are equal names."""
+    names: list[str] = []
+    remarks = []
+    given, used, copies = set(header), set[str](), Counter[str]()
+    for place, name in enumerate(header, 1):
+        first = new = name or f"column {place}"
+        while new in used or (new != name and new in given):
+            copies[first] += 1
+            new = f"{first} ({copies[first] + 1})"
+        if not name:
+            remarks.append(f"column {place} has no name and is called {new!r}")
+        elif new != name:
+            remarks.append(f"another column named {name!r} is called {new!r}")
+        used.add(new)
+        names.append(new)
+    return names, tuple(remarks[:NAMES])
+
+
+def _checked_lengths(table: Table) -> Table:
+    if not table.columns:
         raise InputError("the table is empty; expected named columns")
-    lengths = {name: len(values) for name, values in columns.items()}
+    lengths = {name: len(values) for name, values in table.columns.items()}
     if len(set(lengths.values())) > 1:
         shortest, longest = (pick(lengths, key=lambda name: lengths[name]) for pick in (min, max))
         raise InputError(
             f"expected columns of equal length, got {lengths[shortest]} values of {shortest!r} and "
             f"{lengths[longest]} of {longest!r}"
         )
-    return columns
+    return table
 
 
-def read_csv(path: str | Path) -> Columns:
-    """The columns of a CSV file with a header, delimited by commas, semicolons or tabs."""
-    lines = _lines(path, _text(path))
+def _csv(path: str | Path, text: str, remarks: tuple[str, ...]) -> Table:
+    lines = _lines(path, text)
     number, header = next(lines, (1, []))
+    return _rows(path, (number, header), list(lines), remarks)
+
+
+def _sheet(path: str | Path, sheet: Sheet) -> Table:
+    rows = ([cell(value) for value in row] for row in sheet.rows)
+    return _rows(path, (1, sheet.header), list(enumerate(rows, 2)), sheet.remarks)
+
+
+def _rows(
+    path: str | Path,
+    first: tuple[int, list[str]],
+    lines: list[tuple[int, list[str]]],
+    remarks: tuple[str, ...],
+) -> Table:
+    """The table of a numbered header and numbered rows."""
+    number, header = first
     if not header:
         raise InputError(f"{path} is empty; expected a line of column names, then the rows")
     _check_header(path, number, header)
-    rows = []
-    for number, row in lines:
-        if len(row) != len(header):
-            raise InputError(
-                f"{path}, line {number}: expected {len(header)} values, got {len(row)}"
-            )
-        rows.append(row)
-    if not rows:
+    if not lines:
         raise InputError(f"{path} has column names but no rows")
-    return {
-        name: list(values) for name, values in zip(header, zip(*rows, strict=True), strict=True)
-    }
-
-
-def _text(path: str | Path) -> str:
-    content = read_bytes(path)
-    if content.startswith(b"PK") and b"xl/workbook" in content:
-        raise InputError(f"{path} is an Excel workbook; save the sheet as CSV in UTF-8")
-    for start, what in SIGNATURES.items():
-        if content.startswith(start):
-            raise InputError(f"{path} is {what}")
-    try:
-        return content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not UTF-8 text; save it as CSV in UTF-8") from error
+    rows = [row for _, row in lines]
+    if {len(row) for row in rows} == {len(header) + 1}:
+        # R leaves out the name of the row names; others end their rows with a delimiter.
+        if all(row[-1] == "" for row in rows):
+            rows = [row[:-1] for row in rows]
+        else:
+            header = ["", *header]
+    faults = Faults()
+    faults.found = [
+        f"line {number}: expected {len(header)} values, got {len(row)}"
+        for (number, _), row in zip(lines, rows, strict=True)
+        if len(row) != len(header)
+    ]
+    faults.refuse(f"{path}, ")
+    names, renamed = unique_names(header)
+    columns = [list(values) for values in zip(*rows, strict=True)]
+    return Table(dict(zip(names, columns, strict=True)), remarks + renamed)
 
 
 def _lines(path: str | Path, text: str) -> Iterator[tuple[int, list[str]]]:
     """(line number, values) of every non-blank line."""
     first = text.lstrip().split("\n", 1)[0]
-    delimiter = max(",;\t", key=first.count)
+    delimiter = max(",;\t|", key=first.count)
     reader = csv.reader(io.StringIO(text), delimiter=delimiter, skipinitialspace=True, strict=True)
     try:
         for row in reader:
@@ -123,17 +214,9 @@ def _lines(path: str | Path, text: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _check_header(path: str | Path, line: int, header: list[str]) -> None:
-    if "" in header:
-        raise InputError(
-            f"{path}, line {line}: column {header.index('') + 1} has no name; "
-            "give it one or remove it (pandas leaves it out with index=False)"
-        )
     if not parse_numbers(header)[1]:
         got = f"{', '.join(header[:NAMES])}{', …' * (len(header) > NAMES)}"
         raise InputError(f"{path}, line {line}: expected column names, got the numbers {got}")
-    twice = next((name for name, number in Counter(header).items() if number > 1), None)
-    if twice is not None:
-        raise InputError(f"{path}, line {line}: there are two columns named {twice!r}")
 
 
 def require_columns(table: Columns, names: Iterable[str]) -> None:
@@ -151,25 +234,6 @@ def listed(names: Iterable[str], most: int = NAMES) -> str:
     every = list(dict.fromkeys(names))
     more = f" and {len(every) - most:,} more" if len(every) > most else ""
     return ", ".join(map(shown, every[:most])) + more
-
-
-def is_missing(value: str) -> bool:
-    return value.casefold() in MISSING
-
-
-def parse_numbers(values: list[str]) -> tuple[np.ndarray, list[int]]:
-    """(x, words): one float64 per value, NaN where it is no number, and the rows of words."""
-    x = np.full(len(values), np.nan)
-    words = []
-    for row, value in enumerate(values):
-        if value.casefold() in MISSING:
-            continue
-        try:
-            # float("1_000") is 1000.0, but in a table it is a code.
-            x[row] = float(value.replace("_", "code"))
-        except ValueError:
-            words.append(row)
-    return x, words
 
 
 def numeric_column(name: str, values: list[str]) -> np.ndarray:
@@ -195,7 +259,7 @@ def is_numeric(name: str, values: list[str]) -> bool:
             f"column {name!r} holds numbers, but {words[0]!r} in row {rows[0] + 1} below the "
             "header; correct the value, or leave it empty if it is missing"
         )
-    formatted = [word for word in words if matches(FORMATTED, word)]
+    formatted = [word for word in words if decimals_of(word)]
     present = len(values) - sum(map(is_missing, values))
     if formatted and present - len(words) + len(formatted) >= MAJORITY * present:
         raise InputError(

@@ -1,20 +1,20 @@
 """Encoders of a user's images and numbers, and restoring any encoder from JSON."""
 
-import struct
-import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from chainrule.data.files import FileError, errors_naming, read_bytes
+from chainrule.data.files import errors_naming, read_bytes
 from chainrule.data.readers.columns import numeric_column, read_csv, require_columns
 from chainrule.data.readers.graph_table import NodeEncoder
+from chainrule.data.readers.photos import PhotoEncoder
+from chainrule.data.readers.pixels import MAX_PICTURE, MAX_SIDE, decode
+from chainrule.data.readers.series_encoder import SeriesEncoder
 from chainrule.data.readers.table_encoder import TableEncoder
 from chainrule.data.splits import Encoder
 from chainrule.data.state import FLAG, NAMES, TEXT, fields, number, one_of, optional, whole
@@ -24,11 +24,6 @@ from chainrule.data.text.wordpiece import WordPiece
 from chainrule.errors import InputError
 from chainrule.registry import unknown
 
-if TYPE_CHECKING:
-    from PIL import Image
-
-MAX_PICTURE = 2**28  # bytes of a file
-MAX_SIDE = 6_144  # pixels; an image is centered on a square of its longer side
 BRIGHT = 0.5  # a brighter border is paper and not a dark background
 FAINT = 0.1  # an image without a larger contrast is blank
 INK = 0.3  # fraction of the strongest ink from which a pixel is ink; JPEG artifacts are weaker
@@ -36,7 +31,7 @@ INK = 0.3  # fraction of the strongest ink from which a pixel is ink; JPEG artif
 
 @dataclass(frozen=True)
 class ImageEncoder:
-    """A PNG or JPEG file as one image (1, channels, size, size) in [0, 1].
+    """A PNG, JPEG or WebP file as one image (1, channels, size, size) in [0, 1].
 
     The image is centered on a square of its border's median color, then resized.
 
@@ -59,7 +54,16 @@ class ImageEncoder:
             raise InputError(f"margin must be at least 0 and below 0.5, got {self.margin}")
 
     def encode_file(self, path: str | Path) -> Tensor:
-        return self.encode_pixels(_pixels(path, "L" if self.channels == 1 else "RGB"), str(path))
+        return self.encode_bytes(read_bytes(path, MAX_PICTURE), str(path))
+
+    def encode_bytes(self, content: bytes, name: str = "the image") -> Tensor:
+        """The content of a file.
+
+        content: its bytes.
+        name: what the image is called in messages.
+        """
+        mode = "L" if self.channels == 1 else "RGB"
+        return self.encode_pixels(decode(content, mode, name), name)
 
     def encode_pixels(self, pixels: np.ndarray, name: str = "the drawing") -> Tensor:
         """Bytes of an image, (h, w) if gray and (h, w, 3) else.
@@ -137,10 +141,12 @@ def encoder_from_json(state: Any) -> Encoder:
     constructors: dict[str, Callable[[Any], Encoder]] = {
         "table": TableEncoder.from_json,
         "image": ImageEncoder.from_json,
+        "photo": PhotoEncoder.from_json,
         "vector": VectorEncoder.from_json,
         "points": PointEncoder.from_json,
         "nodes": NodeEncoder.from_json,
         "drawing": DrawingEncoder.from_json,
+        "series": SeriesEncoder.from_json,
         "vocabulary": Vocabulary.from_json,
         "tokens": TokenEncoder.from_json,
         "bag": BagEncoder.from_json,
@@ -151,44 +157,6 @@ def encoder_from_json(state: Any) -> Encoder:
     if kind not in constructors:
         raise InputError(unknown("encoder", kind, list(constructors)))
     return constructors[kind](state)
-
-
-def _pixels(path: str | Path, mode: str) -> np.ndarray:
-    """The image as bytes, upright, with transparent parts white."""
-    from PIL import Image
-
-    content = read_bytes(path, MAX_PICTURE)
-    try:
-        with (
-            warnings.catch_warnings(action="ignore"),  # the size is checked here
-            Image.open(BytesIO(content), formats=("PNG", "JPEG")) as image,
-        ):
-            if max(image.size) > MAX_SIDE:
-                width, height = image.size
-                raise FileError(
-                    f"{path} has {width} × {height} pixels; reduce its size to at most "
-                    f"{MAX_SIDE:,} on the longer side"
-                )
-            return _upright(image, mode)
-    except FileError:
-        raise
-    except Image.DecompressionBombError as error:
-        raise InputError(f"{path} has too many pixels; reduce its size") from error
-    except (OSError, SyntaxError, ValueError, TypeError, LookupError, struct.error) as error:
-        raise InputError(f"{path} cannot be read as a PNG or JPEG image") from error
-
-
-def _upright(image: "Image.Image", mode: str) -> np.ndarray:
-    """The pixels as the camera was held, with transparent parts white."""
-    from PIL import Image, ImageOps
-
-    ImageOps.exif_transpose(image, in_place=True)
-    if image.mode.startswith("I"):
-        image = Image.fromarray((np.asarray(image) // 257).astype(np.uint8))
-    if image.has_transparency_data:
-        white = Image.new("RGBA", image.size, "white")
-        image = Image.alpha_composite(white, image.convert("RGBA"))
-    return np.array(image.convert(mode))
 
 
 def _cropped_ink(name: str, pixels: np.ndarray, paper: np.ndarray) -> np.ndarray:

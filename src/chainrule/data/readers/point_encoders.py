@@ -11,8 +11,9 @@ from torch import Tensor
 
 from chainrule.data.files import errors_naming
 from chainrule.data.readers.columns import LARGEST
-from chainrule.data.readers.encoders import MAX_SIDE, ImageEncoder
+from chainrule.data.readers.encoders import ImageEncoder
 from chainrule.data.readers.off import Mesh, read_off, sample
+from chainrule.data.readers.pixels import MAX_SIDE
 from chainrule.data.state import FLAG, fields, number, whole
 from chainrule.data.text.vocabulary import read_text
 from chainrule.errors import InputError

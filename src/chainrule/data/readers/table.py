@@ -1,10 +1,10 @@
-"""Your own table: a CSV file, a DataFrame or a dictionary of columns as three splits.
+"""Your own table: a file, a query, a DataFrame or a dictionary of columns as three splits.
 
 Missing and corrupted values are found, repaired or refused, and reported. Notes: A 1.3.1 (step 0).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -13,18 +13,20 @@ from torch import Tensor
 from chainrule.arguments import Share, checked
 from chainrule.data.readers.columns import (
     Columns,
-    as_columns,
-    is_missing,
     is_numeric,
     is_row_index,
     numeric_column,
-    parse_numbers,
+    read_table,
 )
+from chainrule.data.readers.numbers import is_missing, parse_numbers
+from chainrule.data.readers.reading import Reading, decide, one_spelling
 from chainrule.data.readers.table_encoder import (
     MAX_CATEGORIES,
     TableEncoder,
+    booleans,
     class_names,
     fit_columns,
+    target_units,
 )
 from chainrule.data.splits import TEST_SEED, Seed, Split, Splits, stratified_indices
 from chainrule.errors import InputError
@@ -38,14 +40,22 @@ TASKS = ("classification", "regression")
 
 @dataclass(frozen=True)
 class TableOptions:
-    """The preprocessing that the authors of a published table prescribe.
+    """How a table is read and prepared.
 
     test_rows: True for the rows of the test split; None draws them.
     log_scales: long-tailed columns and a scale c each, transformed by log(1 + x/c).
+    decimal: the decimal mark, "." or ","; empty decides for each column by what it holds.
+    missing: marks for a missing value, besides empty cells, NA, nan, null, none and ?.
+    query: SQL, where the source is a database.
+    fold_case: read words that differ in upper and lower case only, such as yes and Yes, as one.
     """
 
     test_rows: Sequence[bool] | None = None
     log_scales: Mapping[str, float] | None = None
+    decimal: str = ""
+    missing: tuple[str, ...] = ()
+    query: str = ""
+    fold_case: bool = True
 
 
 DEFAULT = TableOptions()
@@ -64,9 +74,12 @@ def table(
 ) -> Splits:
     """The three splits of a table, encoded by what the training rows contain.
 
-    Numbers are standardized, words one-hot encoded, missing values filled and marked.
+    Numbers are standardized, words one-hot encoded, missing values filled and marked. Decimal
+    commas, thousands marks, currency and percent signs are understood; every decision is a remark.
+    The mean of a target that float32 cannot hold is taken off; `encoder.restored` adds it again.
 
-    source: the path of a CSV file, a pandas DataFrame or a dictionary of columns.
+    source: the path of a CSV, Parquet, Feather, .xlsx or SQLite file, gzipped or not; the address
+        of a database; a pandas or polars DataFrame; or a dictionary of columns.
     target: the column to predict; rows without it are dropped and counted in the remarks.
     seed: draws the validation split; the test split is always the same.
     test_fraction: size of the test split.
@@ -74,10 +87,12 @@ def table(
     task: "classification" or "regression"; None decides by the target: words and at most 20
         different whole numbers are classes.
     ignore: columns to drop.
-    options: test rows and transformations of a published table.
+    options: marks of numbers and of missing values, a query, test rows and transformations.
     """
-    columns, row_indices = _input_columns(as_columns(source), target, ignore)
-    columns, kept, remarks = _drop_unlabeled(columns, target)
+    columns, reading, found = _read(source, target, ignore, options)
+    columns, row_indices = _without_row_numbers(columns, target)
+    columns, kept, unlabeled = _drop_unlabeled(columns, target)
+    columns, folded = _fold(columns) if options.fold_case else (columns, ())
     classes = infer_classes(target, columns[target], task)
     y = TableEncoder((), target, classes).encode_target(columns)
     rest, test = _test_split(y, test_fraction, kept, options.test_rows)
@@ -91,17 +106,12 @@ def table(
             f"expected columns besides the target {target!r} to learn from, got none"
             + "".join(f"; {note}" for note in dropped)
         )
-    encoder = TableEncoder(encodings, target, classes, dropped)
-    x = encoder.encode(inputs)
+    encoder = TableEncoder(encodings, target, classes, dropped, reading)
+    encoder, shifted = _with_units(encoder, columns, train)
+    x, y = encoder.encode(inputs), encoder.encode_target(columns)
     parts = [Split(x[rows], y[rows]) for rows in (train, validation, test)]
-    return Splits(
-        parts[0],
-        parts[1],
-        parts[2],
-        classes,
-        encoder,
-        remarks + rare_class_remarks(classes, y) + dropped,
-    )
+    remarks = found + folded + unlabeled + shifted + rare_class_remarks(classes, y) + dropped
+    return Splits(parts[0], parts[1], parts[2], classes, encoder, remarks)
 
 
 def infer_classes(name: str, values: list[str], task: str | None) -> tuple[str, ...]:
@@ -131,20 +141,52 @@ def rare_class_remarks(classes: tuple[str, ...], y: Tensor) -> tuple[str, ...]:
     return (f"classes with fewer than {RARE} examples: {', '.join(few)}",) if few else ()
 
 
-def _input_columns(
-    columns: Columns, target: str, ignore: tuple[str, ...]
-) -> tuple[Columns, tuple[str, ...]]:
-    """(columns, remarks) without ignored columns and row numbers."""
+def _read(
+    source: Any, target: str, ignore: tuple[str, ...], options: TableOptions
+) -> tuple[Columns, Reading, tuple[str, ...]]:
+    """(columns, reading, remarks) without ignored columns; numbers are plain."""
+    columns, remarks = read_table(source, options.query)
     for name in (target, *ignore):
         if name not in columns:
             raise InputError(unknown("column", name, list(columns)))
     if target in ignore:
         raise InputError(f"the target {target!r} cannot be in ignore")
-    inputs = {name: v for name, v in columns.items() if name not in {target, *ignore}}
-    row_indices = [name for name, values in inputs.items() if is_row_index(values)]
-    dropped = {*ignore, *row_indices}
-    kept = {name: v for name, v in columns.items() if name not in dropped}
-    return kept, tuple(f"column {name!r} was dropped: it numbers the rows" for name in row_indices)
+    columns = {name: v for name, v in columns.items() if name not in ignore}
+    formats, decisions = decide(columns, options.decimal, options.missing)
+    reading = Reading(formats, options.missing, options.query, options.fold_case)
+    return reading.plain(columns), reading, remarks + decisions
+
+
+def _without_row_numbers(columns: Columns, target: str) -> tuple[Columns, tuple[str, ...]]:
+    """(columns, remarks) without columns that number the rows."""
+    rows = [name for name, values in columns.items() if name != target and is_row_index(values)]
+    kept = {name: values for name, values in columns.items() if name not in rows}
+    return kept, tuple(f"column {name!r} was dropped: it numbers the rows" for name in rows)
+
+
+def _fold(columns: Columns) -> tuple[Columns, tuple[str, ...]]:
+    """(columns, remarks) with one spelling for words that differ in case only."""
+    folded = {name: one_spelling(name, values) for name, values in columns.items()}
+    remarks = tuple(remark for _, found in folded.values() for remark in found)
+    return {name: values for name, (values, _) in folded.items()}, remarks
+
+
+def _with_units(
+    encoder: TableEncoder, columns: Columns, train: Tensor
+) -> tuple[TableEncoder, tuple[str, ...]]:
+    """(encoder, remarks) with the shift and scale of a target that float32 cannot hold."""
+    if encoder.classes:
+        return encoder, ()
+    y = numeric_column(encoder.target, booleans(columns[encoder.target]))
+    shift, scale = target_units(y[train.numpy()])
+    if not shift and scale == 1:
+        return encoder, ()
+    scaled = "" if scale == 1 else f" and it is divided by its deviation {scale:.6g}"
+    remark = (
+        f"the mean {shift:.15g} of {encoder.target!r} is taken off{scaled} for training, because "
+        "float32 has too few digits; predictions have it again"
+    )
+    return replace(encoder, shift=shift, scale=scale), (remark,)
 
 
 def _drop_unlabeled(columns: Columns, target: str) -> tuple[Columns, list[int], tuple[str, ...]]:

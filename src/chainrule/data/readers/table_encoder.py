@@ -10,117 +10,39 @@ import torch
 from torch import Tensor
 
 from chainrule.data.files import errors_naming
+from chainrule.data.readers.column_encodings import CategoricalColumn, Column, NumericColumn
 from chainrule.data.readers.columns import (
     LARGEST,
     Columns,
+    Faults,
     are_dates,
-    as_columns,
-    is_missing,
     is_numeric,
+    listed,
     numeric_column,
-    parse_numbers,
-    read_csv,
     require_columns,
 )
+from chainrule.data.readers.numbers import is_missing, parse_numbers
+from chainrule.data.readers.reading import PLAIN, Reading
 from chainrule.data.state import (
-    FLAG,
     LIST,
     NUMBER,
+    OBJECT,
     POSITIVE,
     TEXT,
     TEXTS,
     fields,
-    number,
     optional,
 )
 from chainrule.errors import InputError
 
 MAX_CATEGORIES = 20  # more words than this, nearly all different, are dropped
 MAX_WORDS = 1_000  # of one column that is one-hot encoded
+MAX_NEW = 3  # unseen words in a note
 MAX_ONE_HOT = 50_000_000  # ones and zeros of all one-hot encoded columns together
+MAX_ROUNDING = 1e-4  # of a target in float32, as a fraction of its standard deviation
+MAX_DEVIATION = 1e6  # of a target; its square must fit into float32 many times
 
 BOOLEANS = {"False": "0", "True": "1"}
-
-
-@dataclass(frozen=True)
-class NumericColumn:
-    """(x - mean) / std, and a second feature that is 1 where x is missing.
-
-    name: the column.
-    mean, std: of the training rows, after `log`.
-    median: of the training rows; stands in for a missing x.
-    missing: whether values were missing in training; only then is there a second feature.
-    log: c > 0 first replaces x by sgn(x) log(1 + |x|/c), which compresses long tails; 0 does not.
-    """
-
-    name: str
-    mean: float
-    std: float
-    median: float
-    missing: bool = False
-    log: float = 0.0
-
-    @classmethod
-    def fit(cls, name: str, values: list[str], log: float = 0.0) -> "NumericColumn | None":
-        """The encoding of these training values; None if they are all the same."""
-        x = _log_scaled(numeric_column(name, values), log)
-        missing = bool(np.isnan(x).any())
-        if np.isnan(x).all() or (np.nanmin(x) == np.nanmax(x) and not missing):
-            return None
-        median = float(np.nanmedian(x))
-        filled = np.where(np.isnan(x), median, x)
-        return cls(name, float(filled.mean()), float(filled.std()) or 1.0, median, missing, log)
-
-    @property
-    def features(self) -> tuple[str, ...]:
-        return (self.name, f"{self.name} missing") if self.missing else (self.name,)
-
-    def encode(self, values: list[str]) -> np.ndarray:
-        x = _log_scaled(numeric_column(self.name, values), self.log)
-        absent = np.isnan(x)
-        z = (np.where(absent, self.median, x) - self.mean) / self.std
-        return np.stack([z, absent] if self.missing else [z], axis=1)
-
-    @classmethod
-    def from_json(cls, state: Any) -> "NumericColumn":
-        numbers = {"mean": NUMBER, "std": POSITIVE, "median": NUMBER}
-        more = {"missing": optional(FLAG), "log": optional(number(0.0, LARGEST))}
-        return cls(**fields(state, "a column", name=TEXT, **numbers, **more))
-
-
-@dataclass(frozen=True)
-class CategoricalColumn:
-    """One-hot: one feature per word of the training rows; all zeros for other or missing words.
-
-    name: the column.
-    words: its words in training, in alphabetical order.
-    """
-
-    name: str
-    words: tuple[str, ...]
-
-    @classmethod
-    def fit(cls, name: str, values: list[str]) -> "CategoricalColumn | None":
-        """The encoding of these training values; None if they are all the same."""
-        words = sorted({value for value in values if not is_missing(value)})
-        same = len(words) == 1 and not any(map(is_missing, values))
-        return None if not words or same else cls(name, tuple(words))
-
-    @property
-    def features(self) -> tuple[str, ...]:
-        return tuple(f"{self.name}={word}" for word in self.words)
-
-    def encode(self, values: list[str]) -> np.ndarray:
-        place = {word: number for number, word in enumerate(self.words)}
-        known = [(row, place[value]) for row, value in enumerate(values) if value in place]
-        one_hot = np.zeros((len(values), len(self.words)), np.float32)
-        one_hot[tuple(np.array(known, np.int64).reshape(-1, 2).T)] = 1
-        return one_hot
-
-    @classmethod
-    def from_json(cls, state: Any) -> "CategoricalColumn":
-        found = fields(state, "a column", name=TEXT, words=TEXTS)
-        return cls(found["name"], tuple(found["words"]))
 
 
 @dataclass(frozen=True)
@@ -131,12 +53,17 @@ class TableEncoder:
     target: the column to predict.
     classes: the class names in label order; empty for regression.
     remarks: the columns that were dropped, and why.
+    reading: how cells are read.
+    shift, scale: a number y to be predicted is held as (y - shift) / scale.
     """
 
-    columns: tuple[NumericColumn | CategoricalColumn, ...]
+    columns: tuple[Column, ...]
     target: str
     classes: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
+    reading: Reading = PLAIN
+    shift: float = 0.0
+    scale: float = 1.0
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -144,8 +71,10 @@ class TableEncoder:
         return tuple(feature for column in self.columns for feature in column.features)
 
     def encode(self, source: Any) -> Tensor:
-        """(rows, features) of a CSV file, a DataFrame or a dictionary; ignores others."""
-        table = as_columns(source)
+        """(rows, features) of a file, a DataFrame or a dictionary; ignores other columns."""
+        return self._encode(self.reading.read(source))
+
+    def _encode(self, table: Columns) -> Tensor:
         require_columns(table, [column.name for column in self.columns])
         rows = len(next(iter(table.values())))
         check_one_hot(self.columns, rows)
@@ -163,13 +92,28 @@ class TableEncoder:
         return torch.from_numpy(x)
 
     def encode_file(self, path: str | Path) -> Tensor:
-        table = read_csv(path)
+        table = self.reading.read(path)
         with errors_naming(path):
-            return self.encode(table)
+            return self._encode(table)
+
+    def unseen(self, source: Any) -> tuple[str, ...]:
+        """A note for every column with words that the training rows did not have."""
+        table, notes = self.reading.read(source), []
+        for column in self.columns:
+            if isinstance(column, CategoricalColumn) and column.name in table:
+                values = table[column.name]
+                pairs = zip(values, column.places(values), strict=True)
+                new = [value for value, place in pairs if place is None and not is_missing(value)]
+                if new:
+                    notes.append(
+                        f"column {column.name!r}: {listed(new, MAX_NEW)} in {len(new):,} of "
+                        f"{len(values):,} rows was not in the training rows and counts as missing"
+                    )
+        return tuple(notes)
 
     def encode_target(self, rows: Any) -> Tensor:
-        """(rows,) class labels as int64, or values as float32 for regression."""
-        table = as_columns(rows)
+        """(rows,) class labels as int64, or (y - shift) / scale as float32 for regression."""
+        table = self.reading.read(rows)
         require_columns(table, [self.target])
         values = table[self.target]
         if any(map(is_missing, values)):
@@ -177,16 +121,21 @@ class TableEncoder:
                 f"column {self.target!r}: a target is missing; expected one in every row"
             )
         if not self.classes:
-            plain = [BOOLEANS.get(value, value) for value in values]
-            return torch.from_numpy(numeric_column(self.target, plain)).float()
-        label = {name: number for number, name in enumerate(self.classes)}
+            # float64: float32 may be too coarse for it
+            y = numeric_column(self.target, booleans(values))
+            return torch.from_numpy((y - self.shift) / self.scale).float()
         names = class_names(values)
-        unseen = next((name for name in names if name not in label), None)
-        if unseen is not None:
+        labels = CategoricalColumn(self.target, self.classes).places(names)
+        if None in labels:
             raise InputError(
-                f"column {self.target!r}: expected {', '.join(self.classes)}, got {unseen!r}"
+                f"column {self.target!r}: expected {', '.join(self.classes)}, "
+                f"got {names[labels.index(None)]!r}"
             )
-        return torch.tensor([label[name] for name in names])
+        return torch.tensor(labels)
+
+    def restored(self, y: Tensor) -> Tensor:
+        """shift + scale · y in float64: numbers as the table has them."""
+        return self.shift + self.scale * y.double() if not self.classes else y
 
     def to_json(self) -> dict[str, Any]:
         return {"kind": "table", **asdict(self)}
@@ -194,7 +143,15 @@ class TableEncoder:
     @classmethod
     def from_json(cls, state: Any) -> "TableEncoder":
         found = fields(
-            state, "the encoder of a table", columns=LIST, target=TEXT, classes=TEXTS, remarks=TEXTS
+            state,
+            "the encoder of a table",
+            columns=LIST,
+            target=TEXT,
+            classes=TEXTS,
+            remarks=TEXTS,
+            reading=optional(OBJECT),
+            shift=optional(NUMBER),
+            scale=optional(POSITIVE),
         )
         columns = tuple(
             (CategoricalColumn if "words" in column else NumericColumn).from_json(column)
@@ -202,7 +159,14 @@ class TableEncoder:
             else NumericColumn.from_json(column)
             for column in found["columns"]
         )
-        return cls(columns, found["target"], tuple(found["classes"]), tuple(found["remarks"]))
+        found["classes"], found["remarks"] = tuple(found["classes"]), tuple(found["remarks"])
+        reading = Reading.from_json(found.get("reading", {}))
+        return cls(**found | {"columns": columns, "reading": reading})
+
+
+def booleans(values: list[str]) -> list[str]:
+    """False and True as 0 and 1."""
+    return [BOOLEANS.get(value, value) for value in values]
 
 
 def class_names(values: list[str]) -> list[str]:
@@ -211,36 +175,57 @@ def class_names(values: list[str]) -> list[str]:
     return [f"{x:.0f}" if x % 1 == 0 else label for x, label in zip(found, values, strict=True)]
 
 
+def target_units(y: np.ndarray) -> tuple[float, float]:
+    """(shift, scale) that a float32 target needs: (0, 1) for most, else mean and deviation of y.
+
+    float32 has 24 binary digits, and squares of deviations far from one leave its range.
+    """
+    mean, std = float(y.mean()), float(y.std())
+    coarse = 2**-24 * float(np.abs(y).max()) > MAX_ROUNDING * std
+    extreme = not 1 / MAX_DEVIATION < std < MAX_DEVIATION
+    return (mean if coarse or extreme else 0.0), (std or 1.0 if extreme else 1.0)
+
+
 def fit_columns(
     table: Columns, rows: list[int], log: Mapping[str, float] | None = None
-) -> tuple[tuple[NumericColumn | CategoricalColumn, ...], tuple[str, ...]]:
+) -> tuple[tuple[Column, ...], tuple[str, ...]]:
     """(columns, remarks): the encoding of each column, and which columns were dropped.
 
     rows: the training rows.
     log: scales of the columns to be log-transformed.
     """
-    columns: list[NumericColumn | CategoricalColumn] = []
+    columns: list[Column] = []
     remarks = []
+    faults = Faults()
     for name, values in table.items():
-        training = [values[row] for row in rows]
-        column: NumericColumn | CategoricalColumn | None
-        if is_numeric(name, values):
-            numeric_column(name, values)  # refuse here, where row numbers are those of the table
-            column = NumericColumn.fit(name, training, (log or {}).get(name, 0.0))
-        elif reason := reason_to_drop(values):
-            remarks.append(f"column {name!r} was dropped: {reason}")
-            continue
-        else:
-            column = CategoricalColumn.fit(name, training)
-        if column is None:
-            remarks.append(f"column {name!r} was dropped: it is the same in all training rows")
-        else:
-            columns.append(column)
+        with faults:
+            column, reason = fit_column(name, values, rows, (log or {}).get(name, 0.0))
+            if column is None:
+                remarks.append(f"column {name!r} was dropped: {reason}")
+            else:
+                columns.append(column)
+    faults.refuse()
     check_one_hot(columns, len(next(iter(table.values()), [])))
     return tuple(columns), tuple(remarks)
 
 
-def check_one_hot(columns: Sequence[NumericColumn | CategoricalColumn], rows: int) -> None:
+def fit_column(
+    name: str, values: list[str], rows: list[int], log: float
+) -> tuple[Column | None, str]:
+    """(column, ""), or None and the reason why a column is dropped."""
+    training = [values[row] for row in rows]
+    column: Column | None
+    if is_numeric(name, values):
+        numeric_column(name, values)  # refuse here, where row numbers are those of the table
+        column = NumericColumn.fit(name, training, log)
+    elif reason := reason_to_drop(values):
+        return None, reason
+    else:
+        column = CategoricalColumn.fit(name, training)
+    return column, "it is the same in all training rows"
+
+
+def check_one_hot(columns: Sequence[Column], rows: int) -> None:
     """Refuse a table whose words would need too much memory."""
     words = {c.name: len(c.words) for c in columns if isinstance(c, CategoricalColumn)}
     if rows * sum(words.values()) > MAX_ONE_HOT:
@@ -263,7 +248,3 @@ def reason_to_drop(values: list[str]) -> str:
     if different > MAX_WORDS:
         return f"it has {different:,} different words, more than {MAX_WORDS:,}"
     return "its words are nearly all different" if different > len(words) / 2 else ""
-
-
-def _log_scaled(x: np.ndarray, log: float) -> np.ndarray:
-    return np.sign(x) * np.log1p(np.abs(x) / log) if log else x

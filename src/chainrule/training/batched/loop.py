@@ -22,8 +22,9 @@ from chainrule.arguments import checked
 from chainrule.learning.augmentation import Augment
 from chainrule.learning.metrics import ACCURACY, ERROR, misclassified
 from chainrule.learning.tasks import Task, task_for
-from chainrule.training.batched.run import BatchedProgress, BatchedRun, BatchedState, stack_up
+from chainrule.training.batched.run import BatchedProgress, BatchedRun, stack_up
 from chainrule.training.batched.stack import Stack
+from chainrule.training.batched.state import BatchedState
 from chainrule.training.batched.step import update, zero_out
 from chainrule.training.checks import Arrays
 from chainrule.training.loop import Trainer, run

@@ -2,9 +2,8 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -12,6 +11,7 @@ from torch import Tensor, nn
 from chainrule.errors import InputError, NotBatchableError
 from chainrule.learning.augmentation import Augment
 from chainrule.learning.tasks import Task
+from chainrule.nn.pixels import unit_range
 from chainrule.training import devices
 from chainrule.training.batched.stack import Dropouts, Stack, check_alike
 from chainrule.training.checks import (
@@ -25,8 +25,6 @@ from chainrule.training.checks import (
 )
 from chainrule.training.progress import Progress
 from chainrule.training.settings import Settings
-from chainrule.training.state import State
-from chainrule.training.stopping import EarlyStopping
 from chainrule.training.trainer import balanced
 
 OWN = {"seed", "learning_rate", "weight_decay", "label_smoothing"}
@@ -37,23 +35,6 @@ class BatchedProgress(Progress):
     """Progress of all members: `record` holds means, `members` each one's own metrics."""
 
     members: tuple[dict[str, float], ...] = ()
-
-
-@dataclass
-class BatchedState(State):
-    """The state of all members: running losses, stopping rules, diverged members."""
-
-    totals: list[float] = field(default_factory=list)
-    rules: list[EarlyStopping] = field(default_factory=list)
-    diverged: list[int] = field(default_factory=list)
-    saved: ClassVar[tuple[str, ...]] = (*State.saved, "totals", "diverged")
-
-    def numbers(self) -> dict[str, Any]:
-        return super().numbers() | {"rules": [asdict(rule) for rule in self.rules]}
-
-    def restore_rest(self, tensors: dict[str, Tensor], numbers: dict[str, Any]) -> None:
-        super().restore_rest(tensors, numbers)
-        self.rules = [EarlyStopping(**rule) for rule in numbers["rules"]]
 
 
 @dataclass(frozen=True)
@@ -172,9 +153,12 @@ def stack_up(
             for own in settings if name == "training" else ():
                 check_label_settings(own, output, losses, arrays[task.inputs])
     train, validation = task.targets(train), validation and task.targets(validation)
+    train = (unit_range(train[0]), *train[1:])
+    validation = validation and (unit_range(validation[0]), *validation[1:])
     if validation is not None and folds is not None:
         raise InputError("`folds` hold out rows of their own; leave `validation` out")
-    check_monitor(settings[0], validation is not None or folds is not None, task)
+    held = folds is not None and all(len(rows) for _, rows in folds)
+    check_monitor(settings[0], validation is not None or held, task)
     if folds is None:
         check_batches(models[0], len(train[0]), settings[0].batch_size)
     else:
@@ -187,7 +171,8 @@ def stack_up(
     held_out: Arrays | list[Arrays] | None = validation
     if folds is not None:
         rows = [folds[k][0] for k in order]
-        held_out = [tuple(t[folds[k][1]] for t in train) for k in order]
+        if any(len(held) for _, held in folds):
+            held_out = [tuple(t[folds[k][1]] for t in train) for k in order]
     return BatchedRun(
         order,
         groups,

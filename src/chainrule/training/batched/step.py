@@ -6,9 +6,10 @@ import torch
 from torch import Tensor, nn
 
 from chainrule.learning.losses import cross_entropy, cross_entropy_of_many, uniform_cross_entropy
-from chainrule.learning.schedules import schedule
-from chainrule.training.batched.run import BatchedRun, BatchedState, per_member
+from chainrule.learning.schedules import rate_factor
+from chainrule.training.batched.run import BatchedRun, per_member
 from chainrule.training.batched.stack import Masks
+from chainrule.training.batched.state import BatchedState
 from chainrule.training.randomness import mix
 
 DECOUPLED = {"adamw", "lion"}
@@ -80,7 +81,7 @@ def optimizer_step(state: BatchedState, run: BatchedRun) -> None:
     """Clip, decay and step, each member at its own rate."""
     common, weights = run.common, run.stack.weights
     t = state.epoch * run.steps + state.step
-    share = schedule(common.schedule)(t / (common.epochs * run.steps))
+    share = rate_factor(common.schedule, t, common.epochs * run.steps)
     share = common.final_rate + (1 - common.final_rate) * share
     if common.clip_norm:
         clip(weights, common.clip_norm)

@@ -8,7 +8,12 @@ from chainrule.errors import InputError
 from chainrule.learning.augmentation import Augment
 from chainrule.training.settings import Settings
 from chainrule.training.sources.base import BatchSource
-from chainrule.training.sources.loaders import DatasetSource, LoaderSource, flattened
+from chainrule.training.sources.loaders import (
+    DatasetSource,
+    IterableSource,
+    LoaderSource,
+    flattened,
+)
 from chainrule.training.sources.rows import Rows, RowsWithReplacement, WholeBatch
 
 
@@ -30,10 +35,7 @@ def as_source(
     if isinstance(data, DataLoader):
         return LoaderSource(data, inputs)
     if isinstance(data, IterableDataset):
-        raise InputError(
-            "an IterableDataset cannot be read in an order that follows from the seed; expected a "
-            "Dataset with `__getitem__` and `__len__`, tensors, or a DataLoader of known length"
-        )
+        return IterableSource(data, settings.batch_size, inputs)
     if isinstance(data, Dataset):
         return DatasetSource(data, inputs)
     if not isinstance(data, tuple | list):

@@ -4,6 +4,7 @@ import copy
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -11,6 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils.data import DataLoader, Dataset, default_collate
 
+from chainrule.children import die_with_parent_process
 from chainrule.errors import InputError
 from chainrule.learning.tasks import Task, unchanged
 from chainrule.training.checks import (
@@ -131,7 +133,8 @@ class LoaderSource(CollatedSource):
         super().__init__(inputs)
         if not hasattr(loader.dataset, "__len__"):
             raise InputError(
-                "expected a DataLoader of known length; its IterableDataset needs a `__len__`"
+                "expected data of known length, from which the steps of an epoch follow; the "
+                "IterableDataset needs a `__len__`"
             )
         self.loader = loader
 
@@ -142,7 +145,13 @@ class LoaderSource(CollatedSource):
         return len(self.loader)
 
     def describe(self) -> dict[str, Any]:
-        return super().describe() | {"loader_batch_size": self.loader.batch_size}
+        """Size, number and order of the batches: those of another loader are not resumed with."""
+        sampler = self.loader.batch_sampler
+        return super().describe() | {
+            "loader_batch_size": getattr(sampler, "batch_size", self.loader.batch_size),
+            "loader_batches": len(self.loader),
+            "loader_sampler": type(self.loader.sampler).__name__,
+        }
 
     def epoch(self, settings: Settings, epoch: int) -> Callable[[int], Batch]:
         following, batches = -1, iter(())
@@ -170,6 +179,18 @@ class LoaderSource(CollatedSource):
         yield from seeded(self.loader, 0)
 
 
+class IterableSource(LoaderSource):
+    """An `IterableDataset` of known length, read in its own order in batches of `batch_size`.
+
+    What it draws from torch's generator follows from (seed, epoch).
+    """
+
+    unsupported: Mapping[str, str] = {"sampling": "an IterableDataset has an order of its own"}
+
+    def __init__(self, dataset: Dataset[Any], batch_size: int, inputs: int = 1):
+        super().__init__(DataLoader(dataset, batch_size), inputs)
+
+
 def seeded(loader: DataLoader[Any], seed: int) -> Iterator[Any]:
     """The batches of a loader, whose random numbers come from a stream of their own."""
     state = torch.Generator().manual_seed(seed).get_state()
@@ -179,7 +200,7 @@ def seeded(loader: DataLoader[Any], seed: int) -> Iterator[Any]:
     while True:
         with GENERATOR, torch.random.fork_rng(devices=[]):
             torch.set_rng_state(state)
-            batches = batches or iter(loader)
+            batches = started(loader) if batches is None else batches
             batch = next(batches, end)
             state = torch.get_rng_state()
         if batch is end:
@@ -187,7 +208,33 @@ def seeded(loader: DataLoader[Any], seed: int) -> Iterator[Any]:
         yield batch
 
 
+def started(loader: DataLoader[Any]) -> Iterator[Any]:
+    """The batches of a loader whose worker processes end with this one.
+
+    torch's workers compare their parent with the one they first saw, every five seconds. If it had
+    died before that first look, they would wait forever.
+    """
+    own = loader.worker_init_fn
+    loader.worker_init_fn = partial(start_worker, own)
+    try:
+        return iter(loader)
+    finally:
+        loader.worker_init_fn = own
+
+
+def start_worker(own: Callable[[int], None] | None, worker: int) -> None:
+    """A worker ties itself to its parent first, then does what the user wants."""
+    die_with_parent_process()
+    if own is not None:
+        own(worker)
+
+
 def flattened(data: tuple[Any, ...] | list[Any]) -> tuple[Any, ...]:
-    """((a, b), y) → (a, b, y): several inputs may come as a tuple of their own."""
+    """((a, b), y) → (a, b, y): several inputs may come as a tuple or a dictionary of their own.
+
+    Those of a dictionary stand in the order of their names.
+    """
     first = data[0] if data else ()
+    if isinstance(first, Mapping):
+        return (*(first[name] for name in sorted(first)), *data[1:])
     return (*first, *data[1:]) if type(first) in (tuple, list) else tuple(data)

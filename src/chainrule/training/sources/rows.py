@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from chainrule.errors import InputError
 from chainrule.learning.augmentation import Augment
 from chainrule.learning.tasks import Task, unchanged
+from chainrule.nn.pixels import unit_range
 from chainrule.training import devices
 from chainrule.training.checks import check_batches, check_label_settings, check_model, check_split
 from chainrule.training.evaluation import evaluate_arrays
@@ -48,8 +49,9 @@ class Rows(BatchSource):
         return lambda step: self.gather(rows[step])
 
     def gather(self, rows: Tensor) -> Batch:
-        """These rows as a batch, augmented."""
+        """These rows as a batch, augmented; images of bytes become numbers in [0, 1]."""
         batch = tuple(t.index_select(0, rows) for t in self.arrays)
+        batch = (*map(unit_range, batch[: self.inputs]), *batch[self.inputs :])
         if self.augment is not None:
             batch = (self.augment(batch[0]), *batch[1:])
         return Batch(batch[: self.inputs], batch[self.inputs :], len(rows))

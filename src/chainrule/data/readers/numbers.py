@@ -1,0 +1,126 @@
+"""Numbers as people write them: 1.234,5   1,234.5   1'234   $5   (12.50)   7 %.
+
+Cells that can be read in one way only decide how their column is read; a column such as 1,234 that
+leaves it open follows the other columns of its table, or is refused.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from chainrule.data.state import TEXT, fields, one_of
+
+MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "<na>", "nat"})
+MAX_FORMATTED = 64  # characters of a cell that may be a formatted number or a date
+CURRENCY = r"[$€£¥]|USD|EUR|GBP|CHF|JPY"
+WRITTEN = re.compile(
+    rf"(?P<sign>[-+−(]?)\s*(?P<before>{CURRENCY})?\s*(?P<inner>[-+−]?)"
+    rf"(?P<digits>[\d.,](?:[\d.,'’\s]*[\d.,])?)\s*(?P<after>{CURRENCY}|%)?(?P<close>\)?)"
+)
+DIGITS = {
+    decimal: re.compile(
+        rf"[1-9]\d{{0,2}}([{other}'’ \u00a0\u202f])\d{{3}}(?:\1\d{{3}})*(?:[{decimal}]\d+)?"
+        rf"|\d+(?:[{decimal}]\d*)?|[{decimal}]\d+"
+    )
+    for decimal, other in ((".", ","), (",", "."))
+}
+EXPONENT = re.compile(r"[-+]?(?:\d+[.,]?\d*|[.,]\d+)e[-+]?\d{1,3}", re.IGNORECASE)
+
+
+class PlainNumber(str):
+    """The text of what was a number before: its mark is a decimal point, whatever the table."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True)
+class NumberFormat:
+    """How a column writes its numbers.
+
+    decimal: the decimal mark; the other one, spaces and apostrophes group thousands.
+    symbol: the currency or percent sign, which is left out.
+    """
+
+    decimal: str = "."
+    symbol: str = ""
+
+    def number(self, cell: str) -> float | None:
+        """The number in a cell; None if it is not one in this format."""
+        if isinstance(cell, PlainNumber):
+            return _float(cell)
+        if len(cell) > MAX_FORMATTED:
+            return None
+        if EXPONENT.fullmatch(cell):
+            return _float(cell.replace(self.decimal, "."))
+        found = WRITTEN.fullmatch(cell)
+        if not found or not DIGITS[self.decimal].fullmatch(found["digits"]):
+            return None
+        signs = found["sign"] + found["inner"]
+        symbol = symbol_of(found)
+        if len(signs) > 1 or ("(" in signs) != bool(found["close"]):
+            return None
+        if symbol is None or (symbol != self.symbol and "%" in symbol + self.symbol):
+            return None
+        digits = re.sub(rf"[^\d{self.decimal}]", "", found["digits"]).replace(self.decimal, ".")
+        value = _float(digits)
+        return -value if value is not None and signs and signs in "-−(" else value
+
+    def example(self) -> str:
+        """A number in this format."""
+        return f"1234{self.decimal}5{' %' if self.symbol == '%' else self.symbol}"
+
+    @classmethod
+    def from_json(cls, state: Any) -> "NumberFormat":
+        kinds = {"decimal": one_of(".", ","), "symbol": TEXT}
+        return cls(**fields(state, "the format of a column", **kinds))
+
+
+def symbol_of(found: re.Match[str]) -> str | None:
+    """The currency or percent sign of a cell; None for two of them."""
+    before, after = found["before"] or "", found["after"] or ""
+    return None if before and after else before + after
+
+
+def decimals_of(cell: str) -> frozenset[str]:
+    """The decimal marks with which a cell is a number: one, both or none."""
+    return frozenset(mark for mark in ".," if _any_symbol(cell, mark) is not None)
+
+
+def symbols_in(cells: set[str]) -> set[str]:
+    """The currency and percent signs of these cells; "" for a cell without."""
+    plain = [cell for cell in cells if len(cell) > MAX_FORMATTED or isinstance(cell, PlainNumber)]
+    found = [WRITTEN.fullmatch(cell) for cell in set(cells) - set(plain)]
+    return {symbol_of(match) or "" for match in found if match}
+
+
+def is_missing(value: str) -> bool:
+    return value.casefold() in MISSING
+
+
+def parse_numbers(values: list[str]) -> tuple[np.ndarray, list[int]]:
+    """(x, words): one float64 per value, NaN where it is no number, and the rows of words."""
+    x = np.full(len(values), np.nan)
+    words = []
+    for row, value in enumerate(values):
+        if value.casefold() in MISSING:
+            continue
+        try:
+            # float("1_000") is 1000.0, but in a table it is a code.
+            x[row] = float(value.replace("_", "code"))
+        except ValueError:
+            words.append(row)
+    return x, words
+
+
+def _any_symbol(cell: str, decimal: str) -> float | None:
+    percent = "%" if cell.endswith("%") else ""
+    return NumberFormat(decimal, percent).number(cell)
+
+
+def _float(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
