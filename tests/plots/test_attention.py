@@ -11,6 +11,7 @@ from chainrule.plots.attention import (
     attention_heads,
     attention_rollout,
     positional_encoding,
+    relative_positions,
     text_attention,
 )
 from chainrule.plots.style import save
@@ -78,6 +79,15 @@ def test_positions_and_their_cosines() -> None:
     np.testing.assert_allclose(shown, p)
     np.testing.assert_allclose(np.diag(alike), 1)
     np.testing.assert_allclose(np.diag(alike, 3), np.diag(alike, 3)[0], atol=1e-5)
+
+
+def test_relative_positions_have_a_curve_for_each_head() -> None:
+    bias = np.arange(10.0).reshape(2, 5)
+    axes = relative_positions(range(-2, 3), bias).axes[0]
+    curves = {line.get_label(): line.get_ydata() for line in axes.lines[1:]}
+    np.testing.assert_array_equal(curves["head 2"], bias[1])
+    with pytest.raises(InputError, match="bias"):
+        relative_positions(range(4), bias)
 
 
 def test_what_cannot_be_drawn_is_refused() -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from chainrule.errors import InputError
-from chainrule.plots.features import feature_maps, filters, saliency
+from chainrule.plots.features import feature_maps, filter_responses, filters, saliency
 from chainrule.plots.segmentation import colored, segmentation_maps, segmentation_overlay
 
 draw = np.random.default_rng(0)
@@ -33,6 +33,26 @@ def test_colored_kernels_are_gray_at_zero_and_at_most_64_are_shown():
 def test_kernels_of_a_deeper_layer_are_refused():
     with pytest.raises(InputError, match="one or three channels"):
         filters(draw.normal(size=(4, 16, 3, 3)))
+
+
+def test_responses_stand_below_their_kernel_and_share_its_scale():
+    responses = draw.normal(size=(3, 2, 4, 4))
+    kernels = {"edge": draw.normal(size=(3, 3)), "blur": np.ones((3, 3))}
+    figure = filter_responses(draw.random((3, 4, 4)), kernels, responses)
+    grid = np.reshape(figure.axes, (4, 3))
+    assert [axes.get_title() for axes in grid[0, 1:]] == ["edge", "blur"]
+    np.testing.assert_array_equal(pixels(grid[0, 1]), kernels["edge"])
+    for row, column in np.ndindex(3, 2):
+        axes, largest = grid[row + 1, column + 1], np.abs(responses[:, column]).max()
+        np.testing.assert_array_equal(pixels(axes), responses[row, column])
+        assert axes.images[0].get_clim() == (-largest, largest)
+
+
+def test_responses_need_one_map_of_every_kernel():
+    with pytest.raises(InputError, match="responses"):
+        filter_responses(draw.random((3, 4, 4)), {"edge": np.eye(3)}, np.zeros((3, 2, 4, 4)))
+    with pytest.raises(InputError, match="at least one image"):
+        filter_responses(draw.random((3, 4, 4)), {}, np.zeros((3, 0, 4, 4)))
 
 
 def test_feature_maps_stand_in_a_row_per_layer():

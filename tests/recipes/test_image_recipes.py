@@ -15,7 +15,12 @@ from chainrule.data.datasets import cifar10, digit_scenes
 from chainrule.errors import InputError
 from chainrule.models.convolution.cnn import CNN
 from chainrule.nn.standardized import Standardized
-from chainrule.recipes.convolution import cifar10_plain20, cifar10_resnet20, digits_unet
+from chainrule.recipes.convolution import (
+    cifar10_plain20,
+    cifar10_resnet20,
+    digits_filters,
+    digits_unet,
+)
 from chainrule.runs.configuration import Configuration
 from chainrule.runs.pictures import outputs_of, winning_gradient
 from chainrule.runs.recipe import DataSummary
@@ -243,3 +248,14 @@ def test_one_picture_cannot_hold_two_overlays_nor_a_whole_pictures_class(
 def test_settings_of_one_label_per_picture_are_refused_for_pixels(setting):
     with pytest.raises(InputError, match="one label per pixel"):
         digits_unet.Recipe.configured(**setting)
+
+
+def test_only_the_last_layer_sees_the_digits_through_fixed_filters() -> None:
+    model = digits_filters.Recipe().model(DataSummary((1, 8, 8), tuple("0123456789")))
+    assert sum(weight.numel() for weight in model.parameters()) == 10 * (6 * 4 * 4 + 1)
+    x = torch.arange(8.0).expand(2, 1, 8, 8)  # a ramp to the right
+    responses = dict(zip(digits_filters.kernels(), model[0](x).unbind(1), strict=True))
+    torch.testing.assert_close(responses["Sobel, down"], torch.zeros(2, 4, 4))
+    torch.testing.assert_close(responses["Sobel, right"][:, :, 1:3], torch.ones(2, 4, 2))
+    torch.testing.assert_close(responses["Laplacian"][:, :, 1:3], torch.zeros(2, 4, 2))
+    torch.testing.assert_close(model[0](-x), model[0](x))

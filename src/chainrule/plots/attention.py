@@ -12,7 +12,15 @@ from numpy.typing import ArrayLike
 from chainrule.errors import InputError
 from chainrule.plots.checks import array, same_lengths
 from chainrule.plots.palette import FAINT, INK
-from chainrule.plots.style import DIVERGING_MAP, SEQUENTIAL_MAP, canvas, shortened, styled
+from chainrule.plots.style import (
+    DIVERGING_MAP,
+    SEQUENTIAL_MAP,
+    canvas,
+    color,
+    legend_below,
+    shortened,
+    styled,
+)
 
 MAX_HEADS = 8
 MAX_LAYERS = 6
@@ -150,6 +158,29 @@ def positional_encoding(p: ArrayLike, title: str = "") -> Figure:
         axes.grid(False)
         bar = figure.colorbar(image, ax=axes, label=name, shrink=0.85)
         bar.outline.set_visible(False)
+    return figure
+
+
+@styled
+def relative_positions(offsets: Sequence[int], bias: ArrayLike, title: str = "") -> Figure:
+    """The bias of each head's scores by the position of the key relative to the query.
+
+    offsets: s - t, key minus query.
+    bias: (heads, offsets).
+    """
+    b = array("bias", bias, "H", len(offsets))
+    figure = canvas(9.0, 4.8)
+    axes = figure.add_subplot()
+    axes.axvline(0, color=FAINT, lw=1)
+    for head, row in enumerate(b[:MAX_HEADS]):
+        axes.plot(offsets, row, color=color(head), lw=1.6, label=f"head {head + 1}")
+    axes.set(
+        xlabel="position of the key relative to the query",
+        ylabel="bias of the score",
+        title=title or "learned relative positions of the encoder",
+    )
+    axes.margins(x=0.01)
+    legend_below(figure)
     return figure
 
 

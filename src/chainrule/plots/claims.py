@@ -97,6 +97,7 @@ def _marks(
 
 def _write_notes(axes: Axes, notes: Mapping[str, tuple[float, float]]) -> None:
     """Small texts, each on that side of its place where there is more room."""
+    axes.autoscale_view()  # else the limits are those of empty axes until the figure is drawn
     to_axes = axes.transData + axes.transAxes.inverted()
     for text, place in notes.items():
         right, up = to_axes.transform(place) < 0.5

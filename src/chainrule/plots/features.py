@@ -1,4 +1,4 @@
-"""Inside a convolutional network: kernels, feature maps, saliency."""
+"""Inside a convolutional network: kernels, their responses, feature maps, saliency."""
 
 from collections.abc import Mapping, Sequence
 
@@ -39,6 +39,41 @@ def filters(kernels: ArrayLike, title: str = "") -> Figure:
     figure = image_grid(tiles, [""] * len(tiles), columns=8)
     figure.set_figheight(0.6 + 1.45 * -(-len(tiles) // 8))
     figure.suptitle(title or f"{len(tiles)} kernels of the first layer", fontsize=15)
+    return figure
+
+
+@styled
+def filter_responses(
+    images: ArrayLike, kernels: Mapping[str, ArrayLike], responses: ArrayLike, title: str = ""
+) -> Figure:
+    """Kernels in the first row; below, images on the left and every kernel's response to them.
+
+    Blue is below zero, white zero, orange above. Every kernel has its own scale, and so have its
+    responses, the same for all images.
+
+    images: (N, H, W).
+    kernels: (h, w) of each filter by name.
+    responses: (N, filters, height, width).
+    """
+    shown = array("images", images, "N", "H", "W")
+    found = array("responses", responses, len(shown), len(kernels), "H", "W")
+    if not found.size:
+        raise InputError("expected at least one image and one kernel")
+    figure = canvas(1.3 * len(kernels) + 2.0, 1.3 * (len(shown) + 1) + 0.9)
+    grid = figure.subplots(len(shown) + 1, len(kernels) + 1, squeeze=False)
+    grid[0, 0].set_axis_off()
+    for axes, image in zip(grid[1:, 0], shown, strict=True):
+        _frame(axes)
+        axes.imshow(image, cmap="gray", interpolation="nearest")
+    for column, (name, kernel), maps in zip(
+        grid.T[1:], kernels.items(), found.swapaxes(0, 1), strict=True
+    ):
+        weights = array(name, kernel, "h", "w")
+        _signed(column[0], weights, float(np.abs(weights).max()))
+        column[0].set_title(name, fontsize=12, loc="center", pad=4)
+        for axes, values in zip(column[1:], maps, strict=True):
+            _signed(axes, values, float(np.abs(maps).max()))
+    figure.suptitle(title or "filters and their responses", fontsize=15)
     return figure
 
 
@@ -98,6 +133,13 @@ def saliency(
     _frame(grid[1, 0], "|gradient|")
     figure.suptitle(title or "saliency: gradient of the predicted class score", fontsize=15)
     return figure
+
+
+def _signed(axes: Axes, values: Float[np.ndarray, "h w"], largest: float) -> None:
+    """Blue below zero, white at zero, orange above."""
+    _frame(axes)
+    limit = largest or 1.0
+    axes.imshow(values, DIVERGING_MAP, vmin=-limit, vmax=limit, interpolation="nearest")
 
 
 def _frame(axes: Axes, name: str = "") -> None:

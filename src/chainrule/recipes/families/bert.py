@@ -61,7 +61,7 @@ class TrimmedPadding(nn.Module):
         self.model, self.fill = model, fill
 
     def forward(self, tokens: Int[Tensor, "batch steps"]) -> Float[Tensor, "batch *outputs"]:
-        if self.training or len(tokens) <= AT_ONCE:
+        if self.training or torch.compiler.is_compiling() or len(tokens) <= AT_ONCE:
             return self.read(tokens)
         order = lengths(tokens).argsort(stable=True)
         parts = [self.read(tokens[rows]) for rows in order.split(AT_ONCE)]
@@ -79,7 +79,9 @@ def lengths(tokens: Int[Tensor, "n length"]) -> Int[Tensor, " n"]:
 
 
 def trimmed(tokens: Int[Tensor, "n length"]) -> Int[Tensor, "n shorter"]:
-    """Without the columns that are padding in every row."""
+    """Without the columns that are padding in every row; an exported program keeps them."""
+    if torch.compiler.is_compiling():
+        return tokens
     return tokens[:, : int(lengths(tokens).max())]
 
 

@@ -18,6 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from chainrule.environments.environment import Environments
+from chainrule.errors import InputError
 from chainrule.learning.optimizers import optimizer
 from chainrule.learning.schedules import schedule
 from chainrule.models.reinforcement.dqn import DQN, Batch, ReplayBuffer
@@ -27,7 +28,7 @@ from chainrule.training import Record, checkpoint
 from chainrule.training.batched.stack import Stack
 from chainrule.training.loop import Trainer
 from chainrule.training.randomness import mix
-from chainrule.training.state import State
+from chainrule.training.state import Header, State
 from chainrule.training.stopping import EarlyStopping
 
 HORIZON = 10_000  # steps; an episode without an end of its own is measured up to here
@@ -44,6 +45,13 @@ class StackedNetworks(Stack):
         return super().forward(x, [])
 
 
+class DQNHeader(Header):
+    """The header of a checkpoint of agents."""
+
+    finished: list[float]
+    rules: list[EarlyStopping]
+
+
 @dataclass
 class DQNState(State):
     """Everything that the next step needs."""
@@ -54,6 +62,7 @@ class DQNState(State):
     finished: list[float] = field(default_factory=list)
     rules: list[EarlyStopping] = field(default_factory=list)
     saved: ClassVar[tuple[str, ...]] = (*State.saved, "finished")
+    form: ClassVar[type] = DQNHeader
 
     @property
     def dqn(self) -> DQN:
@@ -75,7 +84,10 @@ class DQNState(State):
         self.memory.restore(checkpoint.part(tensors, "memory."))
         self.worlds.restore(checkpoint.part(tensors, "worlds."))
         self.earned = tensors["agents.earned"]
-        self.rules = [EarlyStopping(**rule) for rule in numbers["rules"]]
+        agents, rules = len(self.rules), numbers["rules"]
+        if len(rules) != agents:
+            raise InputError(f'expected {agents} objects as "rules", got {len(rules)}')
+        self.rules = [EarlyStopping(**rule) for rule in rules]
 
     def keep_best_of(self, returns: Sequence[float]) -> None:
         """Keep the weights of the agents whose return is their best so far."""

@@ -43,6 +43,7 @@ class MemoryTaskRecipe(BaseRecipe):
     metric: ClassVar[Metric]
     chance: ClassVar[float]
     solved: ClassVar[float]
+    rate_shares: ClassVar[Mapping[str, float]] = {}
 
     cells: tuple[str, ...] = ("elman", "lstm", "gru", "mingru", "lru")
     """Cells to compare; also minlstm, antisymmetric, lipschitz, state-space, selective, …"""
@@ -73,6 +74,14 @@ class MemoryTaskRecipe(BaseRecipe):
     def with_head(self, layer: Recurrent, outputs: int) -> nn.Module:
         """The recurrent layer with an output layer."""
 
+    def settings_of(self, cell: str) -> Settings:
+        """The settings of all cells, with a cell's own share of the learning rate."""
+        rate = self.settings.learning_rate * self.rate_shares.get(cell, 1.0)
+        return replace(self.settings, learning_rate=rate)
+
+    def prepare(self, layer: Recurrent, length: int) -> None:
+        """Change the initial weights of a layer to suit a length; as they are by default."""
+
     @abstractmethod
     def task(self, data: Any = None) -> Task:
         """What is minimized, and `metric`."""
@@ -87,11 +96,12 @@ class MemoryTaskRecipe(BaseRecipe):
         return DataSummary((steps, inputs), first.classes, examples=examples)
 
     def model(self, summary: DataSummary) -> nn.ModuleDict:
-        """All networks; those of one cell have the same initial weights at every length."""
+        """All networks; those of one cell have the same initial weights up to `prepare`."""
         networks = nn.ModuleDict()
         for cell, length in self.grid():
             torch.manual_seed(self.seed)
             layer = recurrent_network(cell, summary.shape[1], self.hidden_size, self.num_layers)
+            self.prepare(layer, length)
             networks[name(cell, length)] = self.with_head(layer, summary.outputs)
         return networks
 
@@ -110,7 +120,7 @@ class MemoryTaskRecipe(BaseRecipe):
                 model[name(cell, length)],
                 data[length],
                 task=self.task(),
-                settings=self.settings,
+                settings=self.settings_of(cell),
                 folder=own,
                 device=device,
             )

@@ -26,7 +26,7 @@ ALL = 2**20  # nodes in a step: every step computes the whole graph, so it may u
 
 ONE_GRAPH = dict.fromkeys(
     ("members", "teacher"), "its examples are nodes of one graph, which all members would hold"
-)
+) | {"export": "its inputs are places in one graph, which a program would have to hold"}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -49,7 +49,7 @@ class TranslationRecipe(BaseRecipe):
 
     unsupported: ClassVar[Mapping[str, str]] = dict.fromkeys(
         ("members", "teacher", "class_weights"), "a translation has one label per word"
-    )
+    ) | {"export": "it writes word by word, which is not one forward pass"}
 
     beam_size: int = 5
     """Beam size of the decoder; 1 is greedy decoding."""

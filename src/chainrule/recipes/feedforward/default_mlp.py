@@ -1,4 +1,4 @@
-"""Credit default by a small network beside logistic regression (ISL exercise 10.10.7).
+"""Credit default by a small network beside logistic regression (exercise 10.10.7 of ISL).
 
 10 hidden units and dropout on 10,000 customers, 3.3 % of whom default. Notes: L exercise 10.6.
 """

@@ -5,6 +5,10 @@
 x_i has a one for each of the 10,000 words that occur in the review; most β are zero at the optimum.
 C is chosen on the validation reviews, then the model is refitted on all 25,000 labeled reviews, so
 the metrics of both of those splits are training metrics. scikit-learn's coordinate descent.
+
+L's order is linear ≥ network > RNN. The linear model is first here too, with 11.8 % test error, but
+the LSTM (`imdb-lstm`, 12.4 %) comes before the network (`imdb-mlp`, 13.4 %), as the tuned LSTM of
+ISL does with 87 % accuracy against 86 %: L's order fits a simpler RNN. One run of each, seed 0.
 Tibshirani (1996); ISL 10.4. Notes: L "When to Use Deep Learning" (IMDB).
 """
 

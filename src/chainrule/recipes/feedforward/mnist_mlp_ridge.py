@@ -2,6 +2,10 @@
 
     minimize  mean cross-entropy + ½ μ ‖W‖²
 
+L's gap to dropout, 2.3 % against 1.8 %, does not show here: over three seeds this recipe makes
+1.60 % errors (1.55 to 1.70 %) and `mnist-mlp-dropout` 1.55 % (1.52 to 1.57 %), where 10,000 test
+images alone have a standard error of 0.12 %. Both errors are below the table's.
+
 Notes: L "MNIST results and insights", "Weight decay".
 """
 

@@ -1,0 +1,132 @@
+"""Your own images: a network for a folder of PNG, JPEG or WebP files.
+
+    chainrule train cnn --images DIR                        one sub-folder for each class
+    chainrule train cnn --images DIR --labels labels.csv    or a table of files and labels
+
+Images are cropped and resized to one size, kept as bytes on the disk, and standardized by the mean
+and standard deviation of each channel. Training images are shifted and mirrored at random.
+Notes: J 4.2.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Literal
+
+import torch
+from torch import Tensor, nn
+
+from chainrule.data.readers.images import images
+from chainrule.data.readers.photos import Resize
+from chainrule.data.splits import Splits
+from chainrule.errors import InputError
+from chainrule.learning.augmentation import Augment, compose, horizontal_flip, random_crop
+from chainrule.models.attention.vit import ViT
+from chainrule.models.convolution.cnn import CNN
+from chainrule.models.convolution.resnet import ResNet
+from chainrule.nn.standardized import Standardized
+from chainrule.runs.recipe import BaseRecipe, DataSummary
+from chainrule.training import Settings
+
+AT_ONCE = 1024  # images
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe(BaseRecipe):
+    """Square images → a convolutional, residual or attention network → their class."""
+
+    reference: ClassVar[str] = "J 4.2"
+    data_fields: ClassVar[tuple[str, ...]] = ("images", "labels", "size", "resize", "gray")
+
+    images: str
+    """Folder of images, with one sub-folder for each class."""
+    labels: str = ""
+    """CSV file of files within the folder and their labels, in place of sub-folders."""
+    size: int = 0
+    """Height and width in pixels; 0 takes the median of the shorter sides, at most 64."""
+    resize: Resize = "crop"
+    """How an oblong image becomes a square: its middle, with black bars, or stretched."""
+    gray: bool = False
+    """Drop the colors."""
+    model_name: Literal["cnn", "resnet20", "resnet18", "resnet34", "resnet50", "vit"] = "cnn"
+    """The network; resnet20 is for small images, resnet18, 34 and 50 for about 224 pixels."""
+    filters: tuple[int, ...] = (32, 64, 128)
+    """Filters of the two convolutions of each stage of cnn; a stage halves the image."""
+    dropout: float = 0.1
+    """Dropout rate of cnn and vit."""
+    patch_size: int = 8
+    """Pixels along each side of a patch of vit."""
+    hidden_size: int = 128
+    """Size of a patch's hidden vector in vit."""
+    num_layers: int = 6
+    """Number of transformer blocks of vit."""
+    num_heads: int = 4
+    """Attention heads of each block of vit."""
+    padding: int = 4
+    """Largest random shift of a training image, in pixels."""
+    mirror: bool = True
+    """Mirror training images left and right at random; not for text or digits."""
+    settings: Settings = Settings(
+        epochs=20, optimizer="adamw", schedule="one-cycle", learning_rate=3e-3, weight_decay=0.05
+    )
+
+    def __post_init__(self) -> None:
+        for name in ("images", "labels"):  # the run must be able to find them from any folder
+            if value := getattr(self, name):
+                object.__setattr__(self, name, str(Path(value).resolve()))
+
+    def data(self, folder: Path | None) -> Splits:
+        return images(
+            self.images, self.labels or None, self.seed, self.size, self.resize, self.gray
+        )
+
+    def model(self, summary: DataSummary) -> nn.Module:
+        channels = summary.shape[0]
+        return Standardized(self.classifier(summary), [0.0] * channels, [1.0] * channels)
+
+    def classifier(self, summary: DataSummary) -> nn.Module:
+        """The network on standardized images."""
+        channels, height, width = summary.shape
+        if self.model_name == "cnn":
+            stages = [(number, number) for number in self.filters]
+            return CNN(
+                (channels, height, width),
+                stages,
+                summary.outputs,
+                dropout=self.dropout,
+                norm="batch",
+            )
+        if self.model_name == "vit":
+            sizes = self.hidden_size, self.num_layers, self.num_heads
+            shape = (height, width), self.patch_size, channels, summary.outputs
+            return ViT(*shape, *sizes, self.dropout)
+        depth = int(self.model_name.removeprefix("resnet"))
+        if depth == 20:
+            return ResNet.cifar(depth, summary.outputs, channels)
+        if channels != 3:
+            raise InputError(f"`model_name` {self.model_name} takes colors; leave out `gray`")
+        return ResNet.imagenet(depth, summary.outputs)
+
+    def initialize(self, model: nn.Module, data: Splits) -> None:
+        mean, spread = channel_statistics(data.train.x)
+        for part in model.modules():
+            if isinstance(part, Standardized):
+                part.mean.copy_(mean[:, None, None])
+                part.spread.copy_(spread[:, None, None])
+
+    def augmentation(self) -> Augment | None:
+        shifted = [random_crop(self.padding)] if self.padding else []
+        mirrored = [horizontal_flip()] if self.mirror else []
+        return compose(*shifted, *mirrored) if shifted or mirrored else None
+
+
+def channel_statistics(x: Tensor) -> tuple[Tensor, Tensor]:
+    """Mean and standard deviation of each channel, from exact counts of its 256 values."""
+    counts = torch.zeros(x.shape[1], 256, dtype=torch.int64)
+    for part in x.split(AT_ONCE):
+        counts += torch.stack(
+            [part[:, c].flatten().bincount(minlength=256) for c in range(len(counts))]
+        )
+    value, share = torch.arange(256) / 255, counts / counts.sum(1, keepdim=True)
+    mean = (share * value).sum(1)
+    spread = (share * (value - mean[:, None]) ** 2).sum(1).sqrt()
+    return mean.float(), spread.clamp_min(1e-3).float()
