@@ -9,12 +9,21 @@ import json
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 from chainrule.runs.record import markdown
 
 ROOT = Path(__file__).parents[1]
 PAGES = tuple(
-    ROOT / name for name in ("docs/results.md", "docs/speed.md", "docs/studio.md", "SECURITY.md")
+    ROOT / name
+    for name in (
+        "docs/results.md",
+        "docs/speed.md",
+        "docs/lab.md",
+        "docs/service.md",
+        "docs/studio.md",
+        "SECURITY.md",
+    )
 )
 
 
@@ -200,6 +209,76 @@ def studio() -> str:
     return "\n".join([*lines, f"{where}; memory beside other work."]) + "\n"
 
 
+def lab() -> str:
+    """Every claim: what was measured, how much of its bound is used, which violations it sees."""
+    seeds = json.loads((ROOT / "benchmarks/lab.json").read_text("utf-8"))
+    mutations = json.loads((ROOT / "benchmarks/lab_mutations.json").read_text("utf-8"))
+    table = {name: found["near"] for name, found in mutations["table"].items()}
+    tenth = [
+        [row["detected"] for name, row in near.items() if is_tenth(name)] for near in table.values()
+    ]
+    tenth = [found for found in tenth if found]
+    lines = [
+        f"{seeds['claims']} claims, {seeds['checks']:,} checks, {seeds['failed']} failed "
+        f"(`{seeds['command']}`, {seeds['date']}, {seeds['processor_seconds']:,} s of processor "
+        f"time). {mutations['detected']} of {mutations['violations']} near violations of "
+        f"{mutations['claims']} claims are detected (`{mutations['command']}`, "
+        f"{mutations['date']}); of the {len(tenth)} claims with a constant or exponent that is "
+        f"changed by 10 %, {sum(map(all, tenth))} detect it in both directions.",
+        "",
+        "| claim | measured | bound | used | near violations detected |",
+        "|---|---|---|---|---|",
+    ]
+    for name, verdict in seeds["verdicts"].items():
+        rows = table.get(name, {})
+        seen = f"{sum(row['detected'] for row in rows.values())} of {len(rows)}" if rows else "–"
+        value, bound = f"{verdict['measured']:.4g}", f"{verdict['relation']} {verdict['bound']:.4g}"
+        lines.append(f"| `{name}` | {value} | {bound} | {used(verdict)} | {seen} |")
+    missed = [
+        f"`{name}`: {violation}"
+        for name, rows in table.items()
+        for violation, row in rows.items()
+        if not row["detected"]
+    ]
+    lines += ["", f"Not detected: {'; '.join(missed) or 'none'}."]
+    return "\n".join(lines) + "\n"
+
+
+def service() -> str:
+    """Exported networks beside torch, and the service under load."""
+    found = json.loads((ROOT / "benchmarks/service.json").read_text("utf-8"))
+    lines = [
+        "| one forward pass, µs | batch | torch | ONNX Runtime | difference |",
+        "|---" * 5 + "|",
+    ]
+    for row in found["latency"]:
+        times = f"{row['torch']:,.0f} | {row['onnx']:,.0f} | {row['difference']:.1e}"
+        lines.append(f"| {row['network']} | {row['batch']} | {times} |")
+    lines += ["", "| service | answers | wrong or lost | a second | median | 95 % | 99 % |"]
+    lines.append("|---" * 7 + "|")
+    for name, row in found["load"].items():
+        lost = row["wrong"] + row["questions"] - row["answers"]
+        times = " | ".join(f"{row[key]:.1f} ms" for key in ("median ms", "95 % ms", "99 % ms"))
+        counts = f"{row['answers']:,} | {lost} | {row['per second']:,.0f}"
+        lines.append(f"| {name} | {counts} | {times} |")
+    where = f"`{found['command']}`, {found['date']}, {found['machine']}, one thread each"
+    return "\n".join([*lines, "", f"{where}, beside other work."]) + "\n"
+
+
+def is_tenth(violation: str) -> bool:
+    """Whether a violation is an error of 10 %."""
+    return any(text in violation for text in ("× 0.9", "× 1.1", "10 %"))
+
+
+def used(verdict: dict[str, Any]) -> str:
+    """The share of a bound that the measurement uses up; an equality has none."""
+    measured, bound = verdict["measured"], verdict["bound"]
+    if verdict["relation"] == "=" or not measured or not bound or measured * bound < 0:
+        return ""
+    share = measured / bound if verdict["relation"] in ("≤", "<") else bound / measured
+    return f"{100 * share:.0f} %"
+
+
 def rewritten(text: str) -> str:
     """A page with all tables in their places."""
     for name, table in (
@@ -214,6 +293,8 @@ def rewritten(text: str) -> str:
         ("graphs", graphs()),
         ("tricks", tricks()),
         ("inductive-bias", inductive_bias()),
+        ("lab", lab()),
+        ("service", service()),
         ("campaign", campaign()),
         ("studio", studio()),
     ):

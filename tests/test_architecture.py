@@ -13,7 +13,7 @@ import chainrule
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "chainrule"
 FILES = sorted(PACKAGE.rglob("*.py"))
-EVERYBODY = {"arguments", "errors", "registry", "graphs", "children", ""}
+EVERYBODY = {"arguments", "errors", "registry", "graphs", "children", "addresses", "asgi", ""}
 LOWER = {"data", "nn", "learning", "autodiff", "plots", "console", "models", "training"}
 LOWER |= {"environments", "pretrained"}
 MAY_IMPORT: dict[str, set[str]] = {
@@ -24,6 +24,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "notebook": set(),
     "catalog": set(),
     "children": set(),
+    "addresses": set(),
+    "asgi": set(),
     "data": set(),
     "nn": set(),
     "learning": set(),
@@ -40,7 +42,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "tuning": LOWER | {"runs"},
     "recipes": LOWER | {"runs", "tuning"},
     "studio": LOWER | {"runs", "tuning", "lab", "estimators", "catalog"},
-    "cli": LOWER | {"runs", "tuning", "lab", "estimators", "catalog", "studio"},
+    "serve": LOWER | {"runs"},
+    "cli": LOWER | {"runs", "tuning", "lab", "estimators", "catalog", "studio", "serve"},
     "api": LOWER | {"runs", "tuning", "lab", "estimators"},
 }
 every_file = pytest.mark.parametrize(

@@ -55,7 +55,7 @@ class Layer(nn.Module):
         ({"dropout": [0.1, math.nan]}, r"got \[0.1, nan\]"),
         ({"norm": 3}, "`norm` must be a string or None, got 3"),
         ({"size": (1, 2, 3)}, "`size` must be a sequence of 2, each a whole number"),
-        ({"activation": "relu"}, "`activation` must be of type Callable, got 'relu'"),
+        ({"activation": "relu"}, "`activation` must be a function, got 'relu'"),
         ({"bias": 1}, "`bias` must be True or False, got 1"),
     ],
 )

@@ -18,6 +18,7 @@ FROM_FILES = {
     "nyse",
     "spam",
     "usps",
+    "digit-boxes",
     "digit-scenes",
     "digit-sets",
     "mnist-points",
@@ -87,6 +88,7 @@ def test_it_says_what_it_is_and_where_it_comes_from(name):
         "classification",
         "regression",
         "segmentation",
+        "detection",
         "language",
         "translation",
         "tagging",
@@ -104,7 +106,13 @@ def test_its_splits_are_finite_tensors_of_one_shape_with_targets_of_the_task(nam
         else:
             assert x.dtype == (torch.int64 if name in PLACES else torch.float32)
         assert x.isfinite().all() and x.is_contiguous()
-        if ENTRIES[name].load().ABOUT.task != "regression":
+        task = ENTRIES[name].load().ABOUT.task
+        if task == "detection":  # classes and boxes in units of the image; -1 for no object
+            assert y.dtype == torch.float32 and y.shape[2] == 5
+            assert set(y[..., 0].unique().tolist()) <= {-1.0, *range(len(splits.classes))}
+            boxes = y[y[..., 0] >= 0][:, 1:]
+            assert boxes.min() > 0 and boxes.max() < 1
+        elif task != "regression":
             assert y.dtype == torch.int64
             most = x.shape[1] if name in SPANS else len(splits.classes)
             assert y.min() >= 0 and y.max() < most

@@ -29,19 +29,31 @@ RECIPES = entries("recipes")
 RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
 CUT = {"mnist", "fashion", "digit", "modelnet10", "multi30k", "shakespeare", "cifar10"}
 WHOLE = {"nyse", "citeseer", "cora", "spam", "default"}  # small, or not to be cut
-OWN_SETS = {"pointnet", "deepsets", "unet"}  # kinds of networks whose data no other recipe shares
-MADE = {"joined_parts": (440, 40), "digit_scenes": (1040, 40)}  # examples that these sets make
+OWN_SETS = {
+    "t5",
+    "pointnet",
+    "deepsets",
+    "unet",
+    "detr",
+}  # kinds of networks whose data no other recipe shares
+MADE = {
+    "joined_parts": (440, 40),
+    "digit_scenes": (1040, 40),
+    "digit_boxes": (1040, 40),
+}  # examples that these sets make
 FEW = 60  # examples of each split; 12 sentences
 TRIED = {"epochs": 1, "epoch_steps": 160, "warm_up": 100, "episodes": 2, "test_episodes": 2}
 SIZES: dict[str, object] = {"hidden_size": 8, "num_layers": 1, "num_heads": 2}
 TINY: dict[str, object] = {"epochs": 1, "num_samples": 50, "hidden_size": 4}
 SMALL: dict[str, dict[str, object]] = {
+    "cnn": {"filters": (4,)},
     "moons-mlp": {"num_samples": 100},
     "xor-mlp": {"num_samples": 100},
     "copy-memory": {"cells": ("gru",), "lengths": (2,), **TINY},
     "adding": {"cells": ("gru",), "lengths": (4,), **TINY},
     "hopfield-digits": {"cues": 2},
     "nyse-rnn": {"hidden_size": 4},
+    "forecast": {"hidden_size": 4},
     "imdb-lstm": {"hidden_size": 4, "embedding_dim": 4, "max_length": 10},
     "imdb-lasso": {"strengths": (1.0,)},
     **{
@@ -68,6 +80,15 @@ SMALL: dict[str, dict[str, object]] = {
         }
         for name in ("gpt", "shakespeare-gpt", "shakespeare-gpt-half-hour")
     },
+    "shakespeare-t5": SIZES,
+    "shakespeare-scaling": {
+        "widths": (8,),
+        "steps": (2,),
+        "context_length": 16,
+        "num_layers": 1,
+        "num_heads": 2,
+        "batch_size": 2,
+    },
     "multi30k-transformer": {"epochs": 1, "feedforward_size": 8, "beam_size": 2, **SIZES},
     "mnist-pointnet": {"features": 16, "visible": 32},
     "modelnet10-pointnet": {"features": 16, "visible": 64},
@@ -75,6 +96,11 @@ SMALL: dict[str, dict[str, object]] = {
     "cartpole-dqn": TRIED,
     "dqn": {"env": "CartPole-v1", **TRIED},
     "mnist-ensemble": {"members": 2},
+    "imdb-word2vec": {"vocab_size": 150, "embedding_dim": 4, "window": 2},
+    "digits-detr": {"filters": (4, 8), **SIZES},
+    "moons-optimizers": {"optimizers": ("adam",), "rates": (0.01,)},
+    "digits-batch-size": {"batch_sizes": (512,)},
+    "fashion-data-size": {"networks": ("cnn",), "sizes": (40,), "reads": 64},
     "gridworld-q-learning": {"agents": 2, "epochs": 1, "epoch_steps": 50},
     "spam-tuned": {"tricks": ("dropout",), "table_folds": 2, "repeats": 1, "members": 2},
 }
@@ -97,7 +123,7 @@ def data(entry: Entry, request: pytest.FixtureRequest) -> Path | None:
         return request.getfixturevalue("few_reviews")
     if entry.name in ("bert-pretrain", "ewt-bert", "squad-bert"):
         return request.getfixturevalue("few_texts")
-    needed = entry.name.split("-")[0] in CUT | WHOLE or entry.name == "digits-unet"
+    needed = entry.name.split("-")[0] in CUT | WHOLE or entry.name in ("digits-unet", "digits-detr")
     return request.getfixturevalue("big_data") if needed else None
 
 
@@ -119,7 +145,8 @@ def values(
     kind, first = entry.load().Recipe, entry.name.split("-")[0]
     values: dict[str, Any] = {}
     if kind.by_gradients():
-        values |= {"epochs": 1, "batch_size": 2048}
+        sizes = {"epochs": 1, "batch_size": 2048}
+        values |= {name: size for name, size in sizes.items() if name not in kind.unsupported}
     values |= SMALL.get(entry.name, {})
     monkeypatch.setattr("chainrule.recipes.families.language_model.SAMPLE_LENGTH", 20)
     monkeypatch.setattr("chainrule.recipes.families.digit_sets.MEASURED", 20)
@@ -141,11 +168,33 @@ def table(folder: Path, _: Path | None) -> dict[str, str]:
     return {"table": str(folder / "table.csv"), "target": "y"}
 
 
+def sales(folder: Path, _: Path | None) -> dict[str, Any]:
+    rows = "\n".join(f"2024-{1 + i // 28:02}-{1 + i % 28:02},{i % 7}" for i in range(120))
+    (folder / "sales.csv").write_text("date,units\n" + rows)
+    return {"table": str(folder / "sales.csv"), "time": "date", "target": "units", "horizon": 3}
+
+
+def reviews(folder: Path, _: Path | None) -> dict[str, Any]:
+    rows = "\n".join(f"{'good' if i % 2 else 'dull'} film {i % 7},{i % 2}" for i in range(60))
+    (folder / "reviews.csv").write_text("text,label\n" + rows)
+    return {"table": str(folder / "reviews.csv"), "text": "text", "target": "label"}
+
+
 def graph(folder: Path, _: Path | None) -> dict[str, str]:
     nodes, edges = folder / "nodes.csv", folder / "edges.csv"
     nodes.write_text("id,a,y\n" + "\n".join(f"{i},{i % 7},{'xz'[i % 2]}" for i in range(60)))
     edges.write_text("from,to\n" + "\n".join(f"{i},{i + 2}" for i in range(58)))
     return {"nodes": str(nodes), "edges": str(edges), "target": "y"}
+
+
+def pictures(folder: Path, _: Path | None) -> dict[str, str]:
+    from PIL import Image
+
+    for i in range(60):
+        place = folder / "images" / "xz"[i % 2]
+        place.mkdir(parents=True, exist_ok=True)
+        Image.new("RGB", (8 + i % 3, 8), (i, 200 * (i % 2), 0)).save(place / f"{i}.png")
+    return {"images": str(folder / "images")}
 
 
 def text(folder: Path, _: Path | None) -> dict[str, str]:
@@ -160,7 +209,15 @@ def teacher(folder: Path, data: Path | None) -> dict[str, str]:
     return {"teacher": str(folder / "teacher")}
 
 
-FILES = {"mlp": table, "gcn": graph, "gpt": text, "mnist-distill": teacher}
+FILES = {
+    "cnn": pictures,
+    "text-classifier": reviews,
+    "forecast": sales,
+    "mlp": table,
+    "gcn": graph,
+    "gpt": text,
+    "mnist-distill": teacher,
+}
 
 
 def first_examples(data: Splits) -> Splits:
@@ -215,7 +272,7 @@ def test_what_it_does_not_support_is_known_has_a_reason_and_no_flag(entry: Entry
         hidden = {option for option, capability in OPTION_OF.items() if capability == what}
         assert not names & {what, *hidden} - {field.name for field in fields(kind)}
     if not kind.by_gradients():
-        assert set(CAPABILITIES) - {"predict"} <= set(kind.unsupported)
+        assert set(CAPABILITIES) - {"predict", "export"} <= set(kind.unsupported)
         assert not names & set(OPTION_OF)
 
 

@@ -146,7 +146,7 @@ def test_an_ensemble_whose_members_diverge_says_so(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("task='regression'", "expected `task` as a Task"),
+        ("task='regression'", "`task` must be of type Task"),
         ("epochs='3'", "`epochs` must be a whole number, got '3'"),
         ("learning_rate='a'", "`learning_rate` must be a number, got 'a'"),
     ],

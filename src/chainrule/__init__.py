@@ -31,6 +31,7 @@ _FUNCTIONS = {
     "Task": "chainrule.learning.tasks",
     "Metric": "chainrule.learning.metrics",
     "InputError": "chainrule.errors",
+    "StopTraining": "chainrule.errors",
 }
 _MODULES = (
     "autodiff",

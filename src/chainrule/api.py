@@ -4,14 +4,16 @@ They join rooms that do not know each other: the engine with the progress bar, r
 """
 
 import sys
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from torch import Tensor, nn
 
-from chainrule.learning.metrics import format_metric
+from chainrule.arguments import checked
+from chainrule.learning.metrics import Metric, format_metric
 from chainrule.learning.tasks import Task
 from chainrule.training import History as Records
 from chainrule.training import Progress
@@ -19,14 +21,14 @@ from chainrule.training import evaluate as _evaluate
 from chainrule.training import fit as _fit
 from chainrule.training import iterate as _iterate
 from chainrule.training import predict as _predict
+from chainrule.training.fit import Callback
+from chainrule.training.objective import Loss, Metrics, objective
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from chainrule.nn.profile import LayerProfile
     from chainrule.runs.run import Run
-
-Loss = Callable[..., Tensor]
 
 
 class History(Records):
@@ -36,7 +38,7 @@ class History(Records):
         """Loss and metrics against the epoch."""
         from chainrule.plots.curves import learning_curves
 
-        return learning_curves(self.records, None, self.kept, self.higher_is_better, format_metric)
+        return learning_curves(self.records, None, self.kept, self.higher_is_better, self.format)
 
     def _repr_png_(self) -> bytes:
         content = BytesIO()
@@ -44,12 +46,16 @@ class History(Records):
         return content.getvalue()
 
 
+@checked
 def fit(
     model: nn.Module,
     data: Any,
     validation: Any = None,
     *,
+    loss: Loss | None = None,
+    metrics: Metrics | None = None,
     task: Task | Loss | None = None,
+    callbacks: Sequence[Callback] = (),
     progress: bool | None = None,
     **options: Any,
 ) -> History:
@@ -63,22 +69,33 @@ def fit(
     Args:
         model: any module.
         data: splits, a tuple (input …, target) of tensors, a Dataset, a DataLoader or a batch
-            source.
+            source. Several inputs may be a tuple, or a dictionary by argument name.
         validation: what to validate on, where `data` is no splits.
-        task: a Task, or a loss (output, target …) of your own; by default what the targets suggest.
+        loss: (output, target …) ↦ one value per example, or one for the batch; by default what the
+            targets suggest.
+        metrics: names such as "accuracy", or Metric(name, function, higher_is_better).
+        task: loss, metrics and the form of a target in one, in place of `loss`.
+        callbacks: called with the progress at the end of every epoch; one that returns False or
+            raises StopTraining ends the run. A resumed run calls them for past epochs first.
         progress: show a bar; by default on a terminal and in a notebook.
         options: `settings`, `folder`, `device`, or single settings such as epochs=5,
-            learning_rate=1e-2, optimizer="adamw", patience=3.
+            learning_rate=1e-2, optimizer="adamw" or torch.optim.NAdam, patience=3,
+            schedule="cosine" or a function (step, steps) ↦ factor.
     """
-    found = _fit(model, data, validation, task=task, watch=watcher(progress), **options)
+    whole = objective(data, task, loss, metrics)
+    watch = watcher(progress, whole.metrics)
+    found = _fit(model, data, validation, task=whole, callbacks=callbacks, watch=watch, **options)
     return History(found.records, found.stopped, found.kept, found.metrics)
 
 
+@checked
 def iterate(
     model: nn.Module,
     data: Any,
     validation: Any = None,
     *,
+    loss: Loss | None = None,
+    metrics: Metrics | None = None,
     task: Task | Loss | None = None,
     **options: Any,
 ) -> Generator[Progress]:
@@ -96,21 +113,35 @@ def iterate(
         model: any module.
         data: as for `fit`.
         validation: as for `fit`.
+        loss: as for `fit`.
+        metrics: as for `fit`.
         task: as for `fit`.
         options: as for `fit`.
     """
-    return _iterate(model, data, validation, task=task, **options)
+    whole = objective(data, task, loss, metrics)
+    return _iterate(model, data, validation, task=whole, **options)
 
 
-def evaluate(model: nn.Module, data: Any, task: Task | Loss | None = None) -> dict[str, float]:
+@checked
+def evaluate(
+    model: nn.Module,
+    data: Any,
+    task: Task | Loss | None = None,
+    *,
+    loss: Loss | None = None,
+    metrics: Metrics | None = None,
+) -> dict[str, float]:
     """Loss and every metric of one split.
 
     Args:
         model: a trained module.
         data: a split, a tuple (input …, target), a Dataset or a DataLoader.
         task: as for `fit`.
+        loss: as for `fit`.
+        metrics: as for `fit`.
     """
-    return _evaluate(model, data, task)
+    given = loss is not None or metrics is not None
+    return _evaluate(model, data, objective(data, task, loss, metrics) if given else task)
 
 
 def predict(model: nn.Module, *inputs: Any, batch_size: int = 4096) -> Tensor:
@@ -118,7 +149,8 @@ def predict(model: nn.Module, *inputs: Any, batch_size: int = 4096) -> Tensor:
 
     Args:
         model: a trained module.
-        inputs: tensors or arrays, one for each argument of the model, batch first.
+        inputs: tensors or arrays, one for each argument of the model, batch first, or a dictionary
+            of them by argument name.
         batch_size: examples in one forward pass.
     """
     return _predict(model, *inputs, batch_size=batch_size)
@@ -180,10 +212,12 @@ def summary(model: nn.Module, *inputs: Tensor) -> "list[LayerProfile]":
     return profile(model, *inputs)
 
 
-def watcher(progress: bool | None) -> Callable[[Iterator[Progress]], Iterator[Progress]]:
-    """What shows progress, where somebody looks."""
+def watcher(
+    progress: bool | None, metrics: Sequence[Metric] = ()
+) -> Callable[[Iterator[Progress]], Iterator[Progress]]:
+    """What shows progress, where somebody looks; it prints a user's own metrics as they say."""
     from chainrule.console.output import watch
 
     interactive = sys.stderr.isatty() or "ipykernel" in sys.modules
     quiet = not (interactive if progress is None else progress)
-    return lambda steps: watch(steps, quiet, format_metric)
+    return lambda steps: watch(steps, quiet, partial(format_metric, own=metrics))

@@ -22,6 +22,7 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, get_args
 from chainrule.errors import InputError
 
 Door = TypeVar("Door", bound=Callable[..., Any])
+SYMBOLS = ("SymInt", "SymFloat")  # torch's sizes while it traces a program, of no value yet
 RAW = (
     ArithmeticError,
     AssertionError,
@@ -110,7 +111,7 @@ def checked_function(function: Door) -> Door:
 
 def check(function: Callable[..., Any], name: str, kind: Any, value: Any) -> None:
     """Refuse a value that an annotation rules out."""
-    if not fits(value, kind):
+    if not fits(value, kind) and type(value).__name__ not in SYMBOLS:
         raise InputError(
             f"{title(function)}: `{name}` must be {in_words(kind)}, got {shown(value)}"
         )
@@ -205,6 +206,8 @@ def in_words(kind: Any) -> str:
     if origin in (list, tuple, Sequence):
         number = f" of {len(inner)}" if origin is tuple and inner[-1] is not Ellipsis else ""
         return f"a sequence{number}, each {in_words(inner[0])}"
+    if origin is Callable:
+        return "a function"
     if hasattr(kind, "dim_str"):
         kinds, axes = kind.__name__.split("[")[0].lower(), ", ".join(kind.dim_str.split())
         return f"a {kinds} tensor of shape ({axes})"

@@ -14,3 +14,9 @@ class DivergenceError(InputError):
 
 class NotBatchableError(InputError):
     """Networks or settings that cannot be trained in one batched program."""
+
+
+class StopTraining(Exception):  # noqa: N818  as StopIteration: an order, not an error
+    """Raised by a callback, or thrown into `iterate`, to end a run with the weights to keep."""
+
+    DEFAULT = "stopped by a callback"

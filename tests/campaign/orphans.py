@@ -26,7 +26,7 @@ PROGRAMS = (
     ["loader.py"],
 )
 DEATHS = (signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGSEGV)
-NOTICE = 8.0  # seconds: torch's own workers look for their parent every five
+NOTICE = 4.0  # seconds: less than the five in which torch's own workers look for their parent
 
 
 def attempt(number: int, draw: random.Random, folder: Path) -> Found:
@@ -38,6 +38,7 @@ def attempt(number: int, draw: random.Random, folder: Path) -> Found:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
+        preexec_fn=listen,
         env=os.environ | {"OMP_NUM_THREADS": "1"},
     )
     time.sleep(draw.uniform(1.0, 6.0))
@@ -52,6 +53,12 @@ def attempt(number: int, draw: random.Random, folder: Path) -> Found:
     if survived(program.pid, NOTICE):
         return Found(Outcome.ORPHAN, f"{' '.join(words)} after {death.name}")
     return Found(Outcome.RIGHT)
+
+
+def listen() -> None:
+    """Signals that whoever started the campaign ignores, such as nohup, must reach the program."""
+    for death in set(DEATHS) - {signal.SIGKILL}:
+        signal.signal(death, signal.SIG_DFL)
 
 
 ATTACK = Attack("orphans", attempt, small=2, full=45)

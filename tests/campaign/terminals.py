@@ -5,6 +5,7 @@ Right is: exit code 0, or 2 with one sentence; a run is finished whoever reads i
 
 import os
 import random
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ from campaign.attempt import Attack, Found, Outcome
 from campaign.program import FAULTS
 
 NOBODY = 65534
+LIMIT = 120  # seconds until it counts as hung
 LINES = (
     "train moons-mlp --epochs 2 --out run",
     "train mlp --table table.csv --target y --epochs 2 --no-pictures --out run",
@@ -55,18 +57,26 @@ def attempt(number: int, draw: random.Random, folder: Path) -> Found:
     command = (
         f"set -o pipefail; {sys.executable} -m chainrule {line} {end if '-only' not in end else ''}"
     )
-    done = subprocess.run(
+    nobody = end == "read-only" and not os.geteuid()
+    done = subprocess.Popen(
         ["bash", "-c", command],
         cwd=folder,
         env={k: v for k, v in (os.environ | place).items() if v},
-        capture_output=True,
-        check=False,
-        timeout=120,
-        user=NOBODY if end == "read-only" and not os.geteuid() else None,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        user=NOBODY if nobody else None,
+        start_new_session=True,
     )
-    folder.chmod(0o755)
+    try:
+        out, err = done.communicate(timeout=LIMIT)
+    except subprocess.TimeoutExpired:
+        os.killpg(done.pid, signal.SIGKILL)
+        done.communicate()
+        return Found(Outcome.HANG, f"{line} {end} {place}")
+    finally:
+        folder.chmod(0o755)
     told = f"{line} {end} {place} → exit {done.returncode}"
-    said = (done.stderr + done.stdout).decode("utf-8", "replace")
+    said = (err + out).decode("utf-8", "replace")
     if done.returncode == 126:
         return Found(Outcome.SKIPPED, "another user may not start this Python")
     if done.returncode < 0 or done.returncode > 128:

@@ -136,6 +136,14 @@ def number(value: float | None) -> str:
     return "–" if value is None or math.isnan(value) else f"{value:.4g}"
 
 
+def in_steps(value: float, unit: float) -> str:
+    """A number as people write it, to a hundredth of `unit`: 1,700,000,082.9."""
+    places = 2 - math.floor(math.log10(unit)) if unit > 0 else 4
+    if abs(value) >= 1e16 or places > 12:
+        return f"{value:.6g}"
+    return f"{round(value, places):,.{max(0, places)}f}"
+
+
 def say(text: str, quiet: bool = False) -> None:
     """Print a line on the error stream, apart from output that a program may read."""
     if not quiet:

@@ -6,10 +6,12 @@ Printing never stops the work: a run trains on when the reader of its output has
 import codecs
 import io
 import os
+import shutil
 import sys
 from typing import TextIO
 
 PLAIN = "chainrule.plain"
+NARROWEST = 40  # columns: in very few, tyro wraps the help of the flags without end
 SIGNS = {"→": "->", "↦": "->", "–": "-", "…": "...", "±": "+-", "×": "x", "·": ".", "−": "-"}
 SIGNS |= {"≤": "<=", "≥": ">=", "✓": "yes", "✗": "no", "²": "^2", "“": '"', "”": '"', "’": "'"}
 SIGNS |= dict.fromkeys("─━═╌╴╶╸╺", "-") | dict.fromkeys("│┃║", "|") | dict.fromkeys("╭╮╰╯┌┐└┘", "+")
@@ -49,8 +51,10 @@ def lenient(stream: TextIO | None) -> io.TextIOWrapper:
 
 
 def secure() -> None:
-    """Make standard output and error lenient for the rest of the program."""
+    """Make standard output and error lenient, and wide enough, for the rest of the program."""
     sys.stdout, sys.stderr = lenient(sys.stdout), lenient(sys.stderr)
+    if shutil.get_terminal_size().columns < NARROWEST:
+        os.environ["COLUMNS"] = str(NARROWEST)
 
 
 def lost_output() -> OSError | None:

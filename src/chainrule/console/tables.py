@@ -113,12 +113,10 @@ def _add_method(
 def runs_table(runs: Sequence[Mapping[str, Any]], show: Format) -> Table:
     """One row per run folder."""
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    longest = max(len(run["name"]) for run in runs)
-    table.add_column("run", overflow="fold", min_width=min(longest, LONGEST))
-    for column in ("recipe", "state"):
+    for column in ("run", "recipe", "state"):
         table.add_column(column, overflow="fold")
-    table.add_column("metric", justify="right", no_wrap=True)
-    table.add_column("seconds", justify="right")
+    table.add_column("metric", justify="right", overflow="fold")
+    table.add_column("seconds", justify="right", no_wrap=True)
     table.add_column("begun", no_wrap=True)
     for run in runs:
         value = f"{run['metric']} {show(run['metric'], run['value'])}" if run["metric"] else "–"
