@@ -139,13 +139,10 @@ class T5(nn.Module):
         Encoder heads attend to the offsets -1, +1, -2, +2, …, decoder heads to 0, -1, -2, …, by a
         larger b. In cross-attention W_Q = W_K / √d_k, so a token attends to itself in the source.
         """
-        for head in range(self.encoder_bias.embedding_dim):
-            neighbor = (head // 2 + 1) * (-1 if head % 2 == 0 else 1)
-            for table, offset, both in (
-                (self.encoder_bias, neighbor, True),
-                (self.decoder_bias, -head, False),
-            ):
-                table.weight[bucket(torch.tensor([[offset]]), both), head] += NEIGHBOR_BIAS
+        heads = torch.arange(self.encoder_bias.embedding_dim)
+        neighbor = (heads // 2 + 1) * (2 * (heads % 2) - 1)
+        self.encoder_bias.weight[bucket(neighbor[None], True)[0], heads] += NEIGHBOR_BIAS
+        self.decoder_bias.weight[bucket(-heads[None], False)[0], heads] += NEIGHBOR_BIAS
         for block in self.decoder:
             cross = block.cross_attention
             assert isinstance(cross, T5Attention)
@@ -171,11 +168,8 @@ class T5Attention(MultiHeadAttention):
 
     def attention_weights(self, x: Tensor, kv: KVCache, bias: Tensor) -> Tensor:
         """A of every head."""
-        return (self.queries(x) @ kv.keys.mT + bias).softmax(-1)
-
-    def queries(self, x: Tensor) -> Tensor:
         (q,) = split_heads(self.query(x), self.num_heads, self.key_size)
-        return q
+        return (q @ kv.keys.mT + bias).softmax(-1)
 
     def keys_values(self, x: Tensor, before: KVCache | None = None) -> KVCache:
         """Keys and values of x, after those of earlier tokens."""
@@ -224,10 +218,8 @@ class T5Block(nn.Module):
         return dropped(x, self.dropout, self.training)
 
 
-def relative_bias(
-    table: nn.Embedding, queries: int, keys: int, bidirectional: bool
-) -> Float[Tensor, "1 heads queries keys"]:
-    """b_{β(s - t)}; the queries are the last of the keys."""
+def relative_bias(table: nn.Embedding, queries: int, keys: int, bidirectional: bool) -> Tensor:
+    """b_{β(s - t)}, (1, heads, queries, keys); the queries are the last of the keys."""
     positions = torch.arange(keys, device=table.weight.device)
     offset = positions - positions[keys - queries :, None]
     return table(bucket(offset, bidirectional)).movedim(2, 0)[None]

@@ -97,9 +97,10 @@ class Recipe(BaseRecipe):
 def objects(output: Tensor) -> list[Scene]:
     """(class, c_x, c_y, w, h) of every query that finds an object, from left to right."""
     logits, boxes = output[..., :-4], output[..., -4:]
-    found = logits.argmax(2)
+    found, nothing = logits.argmax(2), logits.shape[2] - 1
     scenes = []
     for classes, each in zip(found.tolist(), boxes.tolist(), strict=True):
-        kept = [[k, *box] for k, box in zip(classes, each, strict=True) if k < logits.shape[2] - 1]
+        queries = zip(classes, each, strict=True)
+        kept = [[float(k), *box] for k, box in queries if k < nothing]
         scenes.append(sorted(kept, key=lambda row: row[1]))
     return scenes
