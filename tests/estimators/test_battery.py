@@ -8,7 +8,7 @@ from torch import nn
 
 from chainrule import estimators
 
-SLOW = ("CNN", "Ensemble", "Network", "RNN")
+SLOW = ("CNN", "Ensemble", "GCN", "Network", "RNN", "Transformer")
 NAMES = [name for name in estimators.__all__ if not name.startswith(SLOW)]
 QUICK = {"learning_rate_init": 0.01, "max_iter": 30}
 FAST = QUICK | {"learning_rate_init": 0.05}  # regressors must reach r² 0.5
@@ -22,6 +22,9 @@ ALL = [
     estimators.CNNClassifier(filters=(4,), **QUICK),
     estimators.RNNClassifier(hidden_size=8, **QUICK),
     estimators.RNNRegressor(steps=1, hidden_size=16, **FAST),
+    estimators.TransformerClassifier(hidden_size=8, **QUICK),
+    estimators.TransformerRegressor(steps=1, hidden_size=16, **QUICK),
+    estimators.GCNClassifier(**FAST),
 ]
 
 

@@ -7,6 +7,7 @@ digits, float32 is faster.
 
 from chainrule.estimators.convolutional import CNNClassifier
 from chainrule.estimators.ensemble import EnsembleClassifier, EnsembleRegressor
+from chainrule.estimators.graph import GCNClassifier
 from chainrule.estimators.hopfield import HopfieldMemory
 from chainrule.estimators.linear import LinearRegression, RidgeRegression
 from chainrule.estimators.logistic import LogisticRegression
@@ -14,11 +15,13 @@ from chainrule.estimators.mlp import MLPClassifier, MLPRegressor
 from chainrule.estimators.module import NetworkClassifier, NetworkRegressor
 from chainrule.estimators.perceptron import PerceptronClassifier
 from chainrule.estimators.recurrent import RNNClassifier, RNNRegressor
+from chainrule.estimators.transformer import TransformerClassifier, TransformerRegressor
 
 __all__ = [
     "CNNClassifier",
     "EnsembleClassifier",
     "EnsembleRegressor",
+    "GCNClassifier",
     "HopfieldMemory",
     "LinearRegression",
     "LogisticRegression",
@@ -30,4 +33,6 @@ __all__ = [
     "RNNClassifier",
     "RNNRegressor",
     "RidgeRegression",
+    "TransformerClassifier",
+    "TransformerRegressor",
 ]

@@ -132,8 +132,13 @@ class NetworkEstimator(Estimator):
     def _outputs(self, X: Any) -> list[Tensor]:
         """The outputs of every network, in double precision."""
         check_is_fitted(self)
+        X = self._rows(X, reset=False)
         x = tensor(validate_data(self, X, reset=False, dtype=self._precision(new=False)))
         return [outputs(network, (x,)).double() for network in self.modules_]
+
+    def _rows(self, X: Any, reset: bool) -> Any:
+        """X with one row for each example; estimators that take other shapes say how."""
+        return X
 
     def _precision(self, new: bool) -> Any:
         """Precisions that X may have: both for new networks, else that of the current ones."""

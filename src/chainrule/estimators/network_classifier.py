@@ -35,20 +35,34 @@ class BaseNetworkClassifier(ClassifierMixin, NetworkEstimator):
 
     def _problem(self, X: Any, y: Any, sample_weight: Any = None) -> Problem:
         """Class indices, one output for each class."""
+        X = self._rows(X, reset=True)
         X, y = labeled(self, X, y, self._precision(new=not self._continues))
-        classes = np.unique(y)
+        self._note_classes(np.unique(y))
+        return Problem(self._arrays(X, y, sample_weight), len(self.classes_), cross_entropy)
+
+    def _note_classes(self, classes: np.ndarray) -> None:
+        """Keep the classes; a warm start must have the same ones."""
         if self._continues and not np.array_equal(self.classes_, classes):
             raise ValueError(
                 f"warm_start=True continues with the classes {self.classes_}, but y has {classes}"
             )
         self.classes_: np.ndarray = classes
-        return Problem(self._arrays(X, y, sample_weight), len(classes), cross_entropy)
 
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> "BaseNetworkClassifier":
         """Train for one epoch on this data; the first call needs all `classes`."""
         first = not hasattr(self, "modules_")
+        self._check_partial_fit(first, classes)
+        X = self._rows(X, reset=first)
+        X, y = labeled(self, X, y, self._precision(new=first), reset=first)
+        if first:
+            self.classes_ = unique_labels(classes)
+        arrays = self._arrays(X, y, sample_weight)
+        self._partial_fit_networks(arrays, len(self.classes_), cross_entropy)
+        return self
+
+    def _check_partial_fit(self, first: bool, classes: Any) -> None:
         if first and classes is None:
             raise ValueError(
                 "the first call of partial_fit needs classes=[...], all classes of the data"
@@ -57,12 +71,6 @@ class BaseNetworkClassifier(ClassifierMixin, NetworkEstimator):
             raise ValueError(
                 "partial_fit cannot balance classes it has not seen; pass class_weight as a dict"
             )
-        X, y = labeled(self, X, y, self._precision(new=first), reset=first)
-        if first:
-            self.classes_ = unique_labels(classes)
-        arrays = self._arrays(X, y, sample_weight)
-        self._partial_fit_networks(arrays, len(self.classes_), cross_entropy)
-        return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """One column of probabilities per class."""

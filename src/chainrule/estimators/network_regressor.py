@@ -50,7 +50,7 @@ class BaseNetworkRegressor(MultiOutputMixin, RegressorMixin, NetworkEstimator):
         self._check_arguments()
         X, y = validate_data(
             self,
-            X,
+            self._rows(X, reset=first),
             y,
             reset=first,
             dtype=self._precision(new=first),

@@ -1,29 +1,24 @@
-"""A gated recurrent network as a classifier and a regressor of sequences, the rows of X."""
+"""A gated recurrent network as a classifier and a regressor of sequences."""
 
-from torch import Tensor, nn
+from torch import nn
 
 from chainrule.arguments import Count
-from chainrule.errors import InputError
 from chainrule.estimators.base import estimator
-from chainrule.estimators.network import NetworkEstimator, OneNetwork
 from chainrule.estimators.network_classifier import BaseNetworkClassifier
 from chainrule.estimators.network_regressor import BaseNetworkRegressor
+from chainrule.estimators.sequences import SequenceEstimator, Sequences
 from chainrule.models.recurrent import GRU, SequenceClassifier
 
 
 @estimator
-class GatedRecurrence(OneNetwork, NetworkEstimator):
+class GatedRecurrence(SequenceEstimator):
     """A GRU over the steps of a row, and an affine map of its last output."""
 
-    steps: Count | None = None
-    """Steps of a sequence, which lie one after another in a row; None: each feature is a step."""
     hidden_size: Count = 32
     """Units of the GRU."""
 
     def _build(self, inputs: int, outputs: int) -> nn.Module:
-        steps = inputs if self.steps is None else self.steps
-        if inputs % steps:
-            raise InputError(f"`steps` {steps} does not divide the {inputs} features of a row")
+        steps = self._steps_in(inputs)
         gru = GRU(inputs // steps, self.hidden_size)
         return Sequences(SequenceClassifier(gru, outputs), steps)
 
@@ -36,19 +31,3 @@ class RNNClassifier(GatedRecurrence, BaseNetworkClassifier):
 @estimator
 class RNNRegressor(GatedRecurrence, BaseNetworkRegressor):
     """A gated recurrent network with one output for each target."""
-
-
-class Sequences(nn.Module):
-    """A network of sequences that takes them as rows.
-
-    Args:
-        network: takes (batch, steps, features).
-        steps: of a sequence.
-    """
-
-    def __init__(self, network: nn.Module, steps: int):
-        super().__init__()
-        self.network, self.steps = network, steps
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self.network(x.reshape(len(x), self.steps, -1))
