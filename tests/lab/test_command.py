@@ -48,6 +48,12 @@ def test_broken_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert (found["measured"], found["relation"], found["bound"]) == (0, "=", 0)
 
 
+def test_a_single_claim_is_checked_with_many_seeds(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["lab", "novikoff", "--seeds=2", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["novikoff"]
+    assert (found["seeds"], found["failed"]) == (2, [])
+
+
 def test_flags_of_a_claim_have_help(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["lab", "novikoff", "--help"])

@@ -52,7 +52,8 @@ def run(arguments: list[str]) -> int:
     from chainrule.lab.result import claim
 
     first, rest = arguments[:1], arguments[1:]
-    if first and not first[0].startswith("-") and not claims_among(rest):
+    single = first and not first[0].startswith("-") and not claims_among(rest)
+    if single and not any(word.partition("=")[0] == "--seeds" for word in rest):
         return one(claim(first[0]), rest)
     options = parse(Several, arguments, "lab", ABOUT)
     if options.all and options.claims:

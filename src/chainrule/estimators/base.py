@@ -109,5 +109,5 @@ def counted(weights: np.ndarray, *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
 
 
 def tensor(array: np.ndarray, dtype: torch.dtype | None = None) -> Tensor:
-    """A copy: scikit-learn's arrays may be read-only."""
-    return torch.tensor(array, dtype=dtype)
+    """A copy: scikit-learn's arrays may be read-only, or views with negative strides."""
+    return torch.tensor(np.ascontiguousarray(array), dtype=dtype)

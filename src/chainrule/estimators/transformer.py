@@ -1,8 +1,8 @@
 """A transformer as a classifier and a regressor of sequences.
 
-    x ← W u + b + p                        learned positions p
-    x ← x + A(N(x)),   x ← x + F(N(x))     pre-norm blocks, every step attends to all
-    f(u) = V mean_t N(x)_t + v
+x ← W u + b + p                        learned positions p
+x ← x + A(N(x)),   x ← x + F(N(x))     pre-norm blocks, every step attends to all
+f(u) = V mean_t N(x)_t + v
 """
 
 import torch.nn.functional as F
@@ -39,7 +39,9 @@ class Attention(SequenceEstimator):
             )
         steps = self._steps_in(inputs)
         blocks = [
-            PreNormBlock(self.hidden_size, self.num_heads, 4 * self.hidden_size, F.gelu, self.dropout)
+            PreNormBlock(
+                self.hidden_size, self.num_heads, 4 * self.hidden_size, F.gelu, self.dropout
+            )
             for _ in range(self.num_layers)
         ]
         return Sequences(Encoder(inputs // steps, steps, blocks, self.hidden_size, outputs), steps)
