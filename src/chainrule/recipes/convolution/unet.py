@@ -23,8 +23,7 @@ from chainrule.models.convolution.unet import UNet
 from chainrule.recipes.families.photographs import standardize, standardized
 from chainrule.runs.recipe import BaseRecipe, DataSummary, Predictions, one_label
 from chainrule.training import Settings
-from chainrule.training.sources.base import BatchSource
-from chainrule.training.sources.rows import MirroredRows
+from chainrule.training.sources import BatchSource, MirroredRows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -79,8 +78,6 @@ class Recipe(BaseRecipe):
     def __post_init__(self) -> None:
         for name in ("images", "masks"):  # the run must be able to find them from any folder
             object.__setattr__(self, name, str(Path(getattr(self, name)).resolve()))
-        if self.settings.optimizer == "gd":
-            raise InputError("`optimizer` gd takes all images at once; use sgd")
 
     def data(self, folder: Path | None) -> Splits:
         found = masked_images(
