@@ -68,12 +68,12 @@ def test_squares_are_found_and_masks_written_for_new_images(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder, run = write(tmp_path / "data", kind="palette"), tmp_path / "run"
-    command = ["train", "unet", *flags(folder), *SMALL, "--epochs", "10", "--out", str(run)]
+    command = ["train", "unet", *flags(folder), *SMALL, "--epochs", "20", "--out", str(run)]
     assert main([*command, "--class-names", "ground", "square"]) == 0
     result = json.loads((run / "result.json").read_text("utf-8"))
     assert result["metrics"]["test"]["mean_iou"] > 0.85
     assert "30 images with palette masks of 2 classes: 0 (" in result["remarks"][0]
-    assert "stretched to 16 × 16" in result["remarks"][1]
+    assert "stretched to 17 × 17" in result["remarks"][1]
     assert (run / "segmentation.png").is_file()
     new = tmp_path / "new" / "deeper"
     new.mkdir(parents=True)

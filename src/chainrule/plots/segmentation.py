@@ -74,7 +74,7 @@ def segmentation_overlay(image: ArrayLike, predicted: ArrayLike, classes: Sequen
 def colored(
     image: Float[np.ndarray, "h w *colors"], found: Int[np.ndarray, "h w"]
 ) -> Float[np.ndarray, "h w 3"]:
-    """The image without its colors, with every pixel that is not background in the color of its class."""
+    """The image in gray, with every pixel that is not background in the color of its class."""
     gray = with_colors("image", image, "H", "W").mean(2, keepdims=True).repeat(3, axis=2)
     colors = np.array([_color(k) for k in range(int(found.max()) + 1)])
     painted = (1 - STRENGTH) * gray + STRENGTH * colors[found]

@@ -237,7 +237,7 @@ def masks(run: "Run", paths: Sequence[Path]) -> "Iterator[Image.Image]":
     encoder = file_encoder(run)
     if not isinstance(encoder, PhotoEncoder) or encoder.mask is None:
         raise InputError(
-            f"the run in {run.folder} has not learned from masks, so it cannot write them; expected "
+            f"the run in {run.folder} has not learned from masks and cannot write them; expected "
             "`out` to be a CSV or PNG file"
         )
     for path in paths:
