@@ -1,4 +1,4 @@
-"""The gallery: every picture of docs/pictures, with its description and the command that makes it."""
+"""The gallery: every picture of docs/pictures, with its description and what draws it."""
 
 import re
 
