@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo studio test lint format campaign bench tables clean
+.PHONY: demo studio test lint format docs campaign bench tables clean
 
 demo: .venv/core
 	$(BIN)/chainrule train digits-mlp
@@ -23,6 +23,11 @@ lint: .venv/dev
 format: .venv/dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+# The site: course, guides and reference, in build/docs/index.html. Warnings are errors.
+docs: .venv/docs
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet --jobs auto docs build/docs
+	@echo "$$(find build/docs -name '*.html' | wc -l) pages: build/docs/index.html"
 
 # An attack on the program: a few minutes, or an hour with SIZE=full, which is recorded.
 SIZE ?= medium
@@ -59,6 +64,10 @@ tables: .venv/core
 	$(PIP) --editable '.[studio]'
 	touch $@
 
+.venv/docs: .venv/core
+	$(PIP) --editable '.[docs]'
+	touch $@
+
 .venv/dev: .venv/core
 	$(PIP) --editable '.[dev]'
 	touch $@
@@ -68,4 +77,4 @@ tables: .venv/core
 	touch $@
 
 clean:
-	rm -rf .venv runs
+	rm -rf .venv runs build docs/reference

@@ -21,7 +21,7 @@ Installed versions are pinned in [constraints.txt](../constraints.txt). Written 
 | package | needed for | pinned | license |
 |---|---|---|---|
 """
-NOT_FOR_USERS = ("dev", "peers")
+NOT_FOR_USERS = ("docs", "dev", "peers")
 
 
 def needed() -> dict[str, str]:

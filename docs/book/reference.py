@@ -1,0 +1,117 @@
+"""The reference: a page for everything that has a name, made from what the files say themselves."""
+
+import os
+from collections.abc import Iterable
+from itertools import groupby
+from pathlib import Path
+
+from book.code import documented
+from book.commands import commands
+from book.entries import entry_page
+from book.front_door import front_door
+from book.gallery import gallery
+from book.links import ABOUT, DOCS, LINK, PROJECT, dotted, homes
+from book.text import cell, escaped, prose, table
+from chainrule.catalog import TABLES, USES, functions, tools
+from chainrule.registry import CONTRACTS, Entry, entries, title_of
+
+TITLES = {
+    "models": "Models",
+    "environments": "Environments",
+    "data": "Data sets",
+    "recipes": "Recipes",
+    "claims": "Claims",
+}
+LISTS = ("chainrule", "commands", *(f"{kind}/index" for kind in TITLES), "names", "modules/index")
+
+
+def pages() -> dict[str, str]:
+    """Path below docs/reference/ → text, for every page."""
+    found = {
+        "index.md": contents(),
+        "chainrule.md": front_door(),
+        "commands.md": commands(),
+        "names.md": names(),
+        "modules/index.md": modules(),
+        "gallery.md": gallery(),
+    }
+    for kind in CONTRACTS:
+        found[f"{kind}/index.md"] = kind_index(kind)
+        found |= {f"{kind}/{entry.name}.md": orphan(entry_page(entry)) for entry in entries(kind)}
+    found |= {f"modules/{dotted(tool.path)}.md": orphan(module(tool)) for tool in tools()}
+    return found | {f"project/{name.lower()}": about(name) for name in ABOUT}
+
+
+def orphan(text: str) -> str:
+    """A page that its list leads to, not the contents of the site."""
+    return f"---\norphan: true\n---\n\n{text}"
+
+
+def contents() -> str:
+    """The first page of the reference."""
+    counts = [(f"[{TITLES[k]}]({k}/index.md)", len(entries(k))) for k in TITLES]
+    counts.append(("[Other modules](modules/index.md)", len(tools())))
+    tree = "\n".join(LISTS)
+    return (
+        "# Reference\n\nWritten from the files of the library on every build; nothing here is "
+        f"listed by hand.\n\n{table(('kind', 'pages'), counts)}\n"
+        f"```{{toctree}}\n:hidden:\n\n{tree}\n```\n"
+    )
+
+
+def kind_index(kind: str) -> str:
+    """All entries of a kind, by chapter."""
+    lines = [f"# {TITLES[kind]}\n"]
+    for chapter, group in groupby(entries(kind), key=lambda entry: entry.chapter_title):
+        rows = [(f"[{entry.name}]({entry.name}.md)", cell(entry.title)) for entry in group]
+        lines += [f"## {escaped(chapter)}\n", table(("name", "what it is"), rows)]
+    return "\n".join(lines)
+
+
+def names() -> str:
+    """Optimizers, losses, activations and the like, which are chosen by name."""
+    lines = ["# Functions chosen by name\n"]
+    for kind in TABLES:
+        rows = [
+            (f"`{f.name}`", cell(f.title), f"`{USES[kind].format(f.name)}`")
+            for f in functions(kind)
+        ]
+        home = homes()[functions(kind)[0].path]
+        lines += [f"## {kind.capitalize()}\n", table(("name", "equation", "use"), rows)]
+        lines.append(f"More in [{home.rsplit('/', 1)[1].removesuffix('.md')}]({home}).\n")
+    return "\n".join(lines)
+
+
+def modules() -> str:
+    """The files that are no model, data set, recipe or claim, by folder."""
+    lines = ["# Other modules\n"]
+    by_folder = sorted(tools(), key=lambda tool: (str(tool.path.parent), tool.path))
+    for folder, group in groupby(by_folder, key=lambda tool: tool.path.parent):
+        lines += [f"## {escaped(title_of(folder))}\n", module_table(group)]
+    return "\n".join(lines)
+
+
+def module_table(group: Iterable[Entry]) -> str:
+    rows = [(f"[{dotted(t.path)}]({dotted(t.path)}.md)", cell(t.title)) for t in group]
+    return table(("module", "what it does"), rows)
+
+
+def module(tool: Entry) -> str:
+    """One of them: docstring, and every public function and class."""
+    rest = tool.docstring.partition("\n")[2]
+    head = f"# {escaped(tool.title or tool.name)}\n\n`chainrule.{dotted(tool.path)}`\n\n"
+    return f"{head}{prose(rest)}\n{documented(tool.path)}\n{source(tool.path, 'modules')}"
+
+
+def source(path: Path, folder: str) -> str:
+    """The file itself, folded away."""
+    place = os.path.relpath(path, DOCS / "reference" / folder)
+    included = f"```{{literalinclude}} {place}\n:language: python\n```"
+    shown = path.relative_to(PROJECT)
+    return f"\n<details><summary>{shown}</summary>\n\n{included}\n\n</details>\n"
+
+
+def about(name: str) -> str:
+    """A page of the repository's root, with its links as seen from here."""
+    text = (PROJECT / name).read_text("utf-8")
+    return LINK.sub(lambda m: f"[{m[1]}](../../../{m[2]}{m[3] or ''})", text)
