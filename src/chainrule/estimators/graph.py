@@ -44,7 +44,7 @@ UNLABELED = -1
 
 @estimator
 class GCNClassifier(OneNetwork, BaseNetworkClassifier):
-    """Graph convolutions with one logit for each class at every node; a batch is the whole graph."""
+    """Graph convolutions with one logit for each class at every node; the whole graph at once."""
 
     hidden_layer_sizes: Count | Sequence[Count] = (16,)
     """Units of each hidden layer."""
