@@ -1,7 +1,7 @@
 """Record the lab: every claim with twenty seeds, and the near violations that it detects.
 
 python benchmarks/lab.py            both, into lab.json and lab_mutations.json
-python benchmarks/lab.py mutations  the second alone
+python benchmarks/lab.py NAME NAME  the rows of these claims anew
 """
 
 import json
@@ -31,7 +31,7 @@ def main(names: list[str]) -> None:
     before = json.loads((HERE / "lab.json").read_text("utf-8"))["processor_seconds"]
     save(
         "lab.json",
-        "chainrule lab --all --seeds 20 --json",
+        f"chainrule lab {'NAMES' if names else '--all'} --seeds 20 --json",
         {
             "claims": len(verdicts),
             "checks": sum(verdict.get("seeds", 1) for verdict in verdicts.values()),

@@ -10,7 +10,7 @@ from PIL import Image
 from chainrule.api import train
 from chainrule.data import cache
 from chainrule.nn.standardized import Standardized
-from chainrule.recipes.convolution.cnn import channel_statistics
+from chainrule.recipes.families.photographs import channel_statistics
 from chainrule.runs.run import Run
 from chainrule.training.evaluation import outputs
 

@@ -37,7 +37,8 @@ class Predict:
     """Write the predictions to this CSV file: the columns of the input, the prediction, every
     class's probability, or for a number the interval that holds 90 % of validation targets. A run
     that predicts a class for every pixel or point draws them over the input: to FILE-overlay.png
-    beside it, or to this PNG file."""
+    beside it, or to this PNG file; a run on masks writes the mask of every image into this
+    folder."""
 
 
 def run(arguments: list[str]) -> int:
@@ -55,9 +56,11 @@ def run(arguments: list[str]) -> int:
             f"`out` {options.out} is a picture; expected a CSV file, or a run that gives a class "
             "to every pixel and a single file to predict from"
         )
+    folder = options.out is not None and pixels and options.out.suffix.lower() != ".csv"
     if pixels:
-        found = painted(finished, options, read, found)
-    if options.out is not None and not picture:
+        draw = masked if folder and not picture else painted
+        found = draw(finished, options, read, found)
+    if options.out is not None and not (picture or folder):
         write(options.out, rows_with_inputs(finished, read, [flat(answer) for answer in found]))
         say(f"{len(found)} predictions in {options.out}")
     elif options.json:
@@ -108,6 +111,32 @@ def painted(
     for drawn, place in zip(overlays(run, read), places, strict=True):
         save(drawn, place)
     return [answer | {"overlay": str(place)} for answer, place in zip(found, places, strict=True)]
+
+
+def masked(
+    run: Run, options: Predict, read: list[Path], found: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """The answers with the names of the masks, which are written to a folder here."""
+    from chainrule.runs.predict import masks
+
+    assert options.out is not None
+    given = [Path(name) for name in options.inputs if Path(name).is_dir()]
+    places = [options.out / mask_name(path, given) for path in read]
+    if len({*places}) < len(places):
+        raise InputError("two of the images have the same name; predict one folder at a time")
+    for drawn, place in zip(masks(run, read), places, strict=True):
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            drawn.save(place)
+        except OSError as error:
+            raise InputError(f"cannot write {place}: {error.strerror}") from None
+    return [answer | {"mask": str(place)} for answer, place in zip(found, places, strict=True)]
+
+
+def mask_name(path: Path, folders: list[Path]) -> Path:
+    """The path of an image within the folder that was given, as a PNG file."""
+    inside = next((f for f in folders if path.is_relative_to(f)), path.parent)
+    return path.relative_to(inside).with_suffix(".png")
 
 
 def flat(answer: dict[str, Any]) -> dict[str, Any]:

@@ -27,11 +27,11 @@ def segmentation_maps(
 
     Class 0 is the background and stays gray. Below each prediction is its pixel accuracy.
 
-    images: (N, H, W), gray.
+    images: (N, H, W), gray, or (N, H, W, 3).
     truth, predicted: (N, H, W), the class of each pixel.
     classes: the class names.
     """
-    shown = array("images", images, "N", "H", "W")[:MAX_IMAGES]
+    shown = with_colors("images", images, "N", "H", "W")[:MAX_IMAGES]
     maps = [
         _map(name, value, shown, classes)
         for name, value in (("truth", truth), ("predicted", predicted))
@@ -39,7 +39,7 @@ def segmentation_maps(
     figure = canvas(1.7 * len(shown) + 1.2, 6.3)
     grid = figure.subplots(3, len(shown), squeeze=False)
     for column, image in enumerate(shown):
-        _show(grid[0, column], np.repeat(image[..., None], 3, axis=2))
+        _show(grid[0, column], image)
         for row, found in enumerate(maps, 1):
             _show(grid[row, column], colored(image, found[column]))
         right = np.mean(maps[0][column] == maps[1][column])
@@ -55,15 +55,15 @@ def segmentation_maps(
 def segmentation_overlay(image: ArrayLike, predicted: ArrayLike, classes: Sequence[str]) -> Figure:
     """One image, plain and with the predicted class of every pixel.
 
-    image: (H, W), gray.
+    image: (H, W), gray, or (H, W, 3).
     predicted: (H, W), the class of each pixel.
     classes: the class names.
     """
-    read = array("image", image, "H", "W")
+    read = with_colors("image", image, "H", "W")
     found = _map("predicted", np.asarray(predicted)[None], read[None], classes)[0]
     figure = canvas(9.0, 5.6)
     left, right = figure.subplots(1, 2)
-    _show(left, np.repeat(read[..., None], 3, axis=2))
+    _show(left, read)
     _show(right, colored(read, found))
     left.set_title("input")
     right.set_title("predicted classes")
@@ -72,13 +72,20 @@ def segmentation_overlay(image: ArrayLike, predicted: ArrayLike, classes: Sequen
 
 
 def colored(
-    image: Float[np.ndarray, "h w"], found: Int[np.ndarray, "h w"]
+    image: Float[np.ndarray, "h w *colors"], found: Int[np.ndarray, "h w"]
 ) -> Float[np.ndarray, "h w 3"]:
-    """The image with every pixel that is not background in the color of its class."""
-    gray = np.repeat(image[..., None], 3, axis=2)
+    """The image in gray, with every pixel that is not background in the color of its class."""
+    gray = with_colors("image", image, "H", "W").mean(2, keepdims=True).repeat(3, axis=2)
     colors = np.array([_color(k) for k in range(int(found.max()) + 1)])
     painted = (1 - STRENGTH) * gray + STRENGTH * colors[found]
     return np.where(found[..., None] > 0, painted, gray)
+
+
+def with_colors(name: str, value: ArrayLike, *axes: str) -> np.ndarray:
+    """Gray images of these axes, or colored ones with a further axis, as (…, 3)."""
+    if np.ndim(value) == len(axes):
+        return np.repeat(array(name, value, *axes)[..., None], 3, axis=-1)
+    return array(name, value, *axes, 3)
 
 
 def _color(number: int) -> tuple[float, float, float]:
@@ -90,8 +97,8 @@ def _map(
 ) -> Int[np.ndarray, "n h w"]:
     """Class labels, one for each pixel of these images."""
     found = np.asarray(value)[: len(images)]
-    if found.shape != images.shape:
-        raise InputError(f"expected {name} of shape {images.shape}, got {found.shape}")
+    if found.shape != images.shape[:3]:
+        raise InputError(f"expected {name} of shape {images.shape[:3]}, got {found.shape}")
     return labels(name, found.ravel(), classes).reshape(found.shape)
 
 

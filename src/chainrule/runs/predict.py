@@ -1,17 +1,19 @@
 """Predictions of a finished run for files, texts, frames and arrays."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
-from chainrule.data.files import errors_naming
+from chainrule.data.files import errors_naming, read_bytes
 from chainrule.data.readers.encoders import ImageEncoder, VectorEncoder
 from chainrule.data.readers.graph_table import NodeEncoder
 from chainrule.data.readers.image_files import files_of
 from chainrule.data.readers.photos import PhotoEncoder
+from chainrule.data.readers.pixels import MAX_PICTURE, decode
 from chainrule.data.readers.reading import PLAIN
 from chainrule.data.readers.series_encoder import SeriesEncoder
 from chainrule.data.readers.table_encoder import TableEncoder
@@ -25,6 +27,7 @@ from chainrule.training import outputs
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from PIL import Image
 
     from chainrule.runs.run import Run
 
@@ -221,5 +224,25 @@ def overlays(run: "Run", paths: Sequence[Path]) -> "list[Figure]":
         if x.ndim == 3:
             drawn.append(segmented_cloud(x[0].numpy(), found[0].numpy(), classes))
         else:
-            drawn.append(segmentation_overlay(x.mean(1)[0].numpy(), found[0].numpy(), classes))
+            image = (x[0, 0] if x.shape[1] == 1 else x[0].permute(1, 2, 0)).numpy()
+            drawn.append(segmentation_overlay(image, found[0].numpy(), classes))
     return drawn
+
+
+def masks(run: "Run", paths: Sequence[Path]) -> "Iterator[Image.Image]":
+    """The class of every pixel of each image, of its size, with the values of training masks.
+
+    Scores are interpolated to the size of the image before the largest is taken.
+    """
+    encoder = file_encoder(run)
+    if not isinstance(encoder, PhotoEncoder) or encoder.mask is None:
+        raise InputError(
+            f"the run in {run.folder} has not learned from masks and cannot write them; expected "
+            "`out` to be a CSV or PNG file"
+        )
+    for path in paths:
+        pixels = decode(read_bytes(path, MAX_PICTURE), encoder.mode, str(path))
+        x = torch.from_numpy(encoder.square(pixels))[None].float() / 255
+        scores = outputs(run.model, (x,)).float()
+        full = F.interpolate(scores, pixels.shape[:2], mode="bilinear", align_corners=False)
+        yield encoder.mask.image(full[0].argmax(0).numpy())

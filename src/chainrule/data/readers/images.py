@@ -106,8 +106,8 @@ def class_names(labels: Sequence[str]) -> tuple[str, ...]:
     return tuple(sorted(names, key=int) if all(map(str.isdecimal, names)) else names)
 
 
-def usual_size(paths: Sequence[Path]) -> int:
-    """The median of the shorter sides of some images, at most 64."""
+def usual_size(paths: Sequence[Path], most: int = MAX_DEFAULT_SIZE) -> int:
+    """The median of the shorter sides of some images, at most this many pixels."""
     from PIL import Image
 
     sides = []
@@ -118,7 +118,7 @@ def usual_size(paths: Sequence[Path]) -> int:
                     sides.append(min(image.size))
             except (OSError, SyntaxError, ValueError, Image.DecompressionBombError):
                 continue
-    return min(median_low(sides), MAX_DEFAULT_SIZE) if sides else MAX_DEFAULT_SIZE
+    return min(median_low(sides), most) if sides else most
 
 
 def decoded_images(encoder: PhotoEncoder, paths: Sequence[Path]) -> tuple[str, Mapped]:

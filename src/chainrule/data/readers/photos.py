@@ -9,8 +9,9 @@ import torch
 from torch import Tensor
 
 from chainrule.data.files import read_bytes
+from chainrule.data.readers.masks import MaskFormat
 from chainrule.data.readers.pixels import MAX_PICTURE, decode
-from chainrule.data.state import fields, one_of, whole
+from chainrule.data.state import OBJECT, fields, one_of, optional, whole
 from chainrule.errors import InputError
 
 Resize = Literal["crop", "pad", "stretch"]
@@ -27,11 +28,13 @@ class PhotoEncoder:
     channels: 1 for gray, 3 for RGB.
     resize: "crop" takes the square in the middle, "pad" adds black bars, "stretch" changes the
         aspect ratio.
+    mask: where the classes of pixels are learned, how they are written as a mask.
     """
 
     size: int
     channels: int = 3
     resize: str = "crop"
+    mask: MaskFormat | None = None
 
     def __post_init__(self) -> None:
         if not 1 <= self.size <= MAX_SIZE:
@@ -85,15 +88,17 @@ class PhotoEncoder:
 
     @classmethod
     def from_json(cls, state: Any) -> "PhotoEncoder":
-        return cls(
-            **fields(
-                state,
-                "the encoder of photographs",
-                size=whole(1, MAX_SIZE),
-                channels=one_of(1, 3),
-                resize=one_of(*RESIZES),
-            )
+        found = fields(
+            state,
+            "the encoder of photographs",
+            size=whole(1, MAX_SIZE),
+            channels=one_of(1, 3),
+            resize=one_of(*RESIZES),
+            mask=optional(OBJECT),
         )
+        if "mask" in found:
+            found["mask"] = MaskFormat.from_json(found["mask"])
+        return cls(**found)
 
 
 def _padded(pixels: np.ndarray) -> np.ndarray:

@@ -9,7 +9,6 @@ Dosovitskiy et al. (2021), figure 4. Notes: J 6.6 (less inductive bias), L
 """
 
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
@@ -25,6 +24,7 @@ from chainrule.learning.metrics import format_metric
 from chainrule.learning.tasks import CLASSIFICATION
 from chainrule.models.attention.vit import ViT
 from chainrule.models.convolution.cnn import CNN
+from chainrule.recipes.families.in_turn import Turn, in_turn
 from chainrule.runs.recipe import EVERYTHING, BaseRecipe, DataSummary, Metrics, Predictions
 from chainrule.training import Progress, Record, Settings, evaluate, iterate
 
@@ -88,26 +88,20 @@ class Recipe(BaseRecipe):
     def fit(
         self, model: nn.ModuleDict, data: Splits, folder: Path | None, device: str
     ) -> Generator[Progress]:
-        epochs, grid = self.settings.epochs, self.grid()
-        for place, (kind, size) in enumerate(grid):
-            steps = iterate(
-                model[f"{kind}-{size}"],
-                self.few(data, size),
-                task=CLASSIFICATION,
-                settings=self.settings,
-                folder=None if folder is None else folder / f"{kind}-{size}",
-                device=device,
-            )
-            last = place == len(grid) - 1
-            with closing(steps):
-                for now in steps:
-                    yield replace(
-                        now,
-                        epoch=place * epochs + now.epoch,
-                        epochs=len(grid) * epochs,
-                        record=now.record and {**now.record, "network": place, "size": size},
-                        stopped="all networks trained" if last and now.stopped else "",
-                    )
+        def turn(kind: str, size: int) -> Turn:
+            def start() -> Generator[Progress]:
+                return iterate(
+                    model[f"{kind}-{size}"],
+                    self.few(data, size),
+                    task=CLASSIFICATION,
+                    settings=self.settings,
+                    folder=folder and folder / f"{kind}-{size}",
+                    device=device,
+                )
+
+            return Turn(start, self.settings.epochs, {"size": size})
+
+        return in_turn([turn(*each) for each in self.grid()])
 
     def evaluate(self, predictions: Predictions) -> Metrics:
         """The mean over all networks; `breakdown` has each of them."""

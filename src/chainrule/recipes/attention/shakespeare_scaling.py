@@ -10,8 +10,8 @@ Kaplan et al. (2020); Hoffmann et al. (2022). Notes: L "Transformer Impact" (sca
 """
 
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -25,6 +25,7 @@ from chainrule.errors import InputError
 from chainrule.learning.tasks import LANGUAGE_MODELING
 from chainrule.models.attention.gpt import GPT
 from chainrule.recipes.families import language_model as lm
+from chainrule.recipes.families.in_turn import Turn, in_turn
 from chainrule.runs.recipe import EVERYTHING, BaseRecipe, DataSummary, Metrics, Predictions
 from chainrule.training import Progress, Record, Settings, iterate
 from chainrule.training.sources import RandomWindows
@@ -98,27 +99,20 @@ class Recipe(BaseRecipe):
     def fit(
         self, model: nn.ModuleDict, data: Splits, folder: Path | None, device: str
     ) -> Generator[Progress]:
-        epochs = self.settings.epochs
-        for place, (width, steps) in enumerate(self.grid()):
-            training = iterate(
+        def turn(width: int, steps: int) -> Turn:
+            start = partial(
+                iterate,
                 model[name(width, steps)],
                 self.windows(data.train, steps),
                 self.windows(data.validation, steps),
                 task=LANGUAGE_MODELING,
                 settings=self.settings,
-                folder=None if folder is None else folder / name(width, steps),
+                folder=folder and folder / name(width, steps),
                 device=device,
             )
-            last = place == len(self.grid()) - 1
-            with closing(training):
-                for now in training:
-                    yield replace(
-                        now,
-                        epoch=place * epochs + now.epoch,
-                        epochs=len(self.grid()) * epochs,
-                        record=now.record and {**now.record, "width": width, "steps": steps},
-                        stopped="all networks trained" if last and now.stopped else "",
-                    )
+            return Turn(start, self.settings.epochs, {"width": width, "steps": steps})
+
+        return in_turn([turn(*each) for each in self.grid()])
 
     def tested(self, predictions: Predictions) -> dict[tuple[int, int], float]:
         """The test loss of every network."""

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal
 
-import torch
-from torch import Tensor, nn
+from torch import nn
 
 from chainrule.data.readers.images import images
 from chainrule.data.readers.photos import Resize
@@ -23,11 +22,9 @@ from chainrule.learning.augmentation import Augment, compose, horizontal_flip, r
 from chainrule.models.attention.vit import ViT
 from chainrule.models.convolution.cnn import CNN
 from chainrule.models.convolution.resnet import ResNet
-from chainrule.nn.standardized import Standardized
+from chainrule.recipes.families.photographs import standardize, standardized
 from chainrule.runs.recipe import BaseRecipe, DataSummary
 from chainrule.training import Settings
-
-AT_ONCE = 1024  # images
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,8 +77,7 @@ class Recipe(BaseRecipe):
         )
 
     def model(self, summary: DataSummary) -> nn.Module:
-        channels = summary.shape[0]
-        return Standardized(self.classifier(summary), [0.0] * channels, [1.0] * channels)
+        return standardized(self.classifier(summary), summary.shape[0])
 
     def classifier(self, summary: DataSummary) -> nn.Module:
         """The network on standardized images."""
@@ -107,26 +103,9 @@ class Recipe(BaseRecipe):
         return ResNet.imagenet(depth, summary.outputs)
 
     def initialize(self, model: nn.Module, data: Splits) -> None:
-        mean, spread = channel_statistics(data.train.x)
-        for part in model.modules():
-            if isinstance(part, Standardized):
-                part.mean.copy_(mean[:, None, None])
-                part.spread.copy_(spread[:, None, None])
+        standardize(model, data.train.x)
 
     def augmentation(self) -> Augment | None:
         shifted = [random_crop(self.padding)] if self.padding else []
         mirrored = [horizontal_flip()] if self.mirror else []
         return compose(*shifted, *mirrored) if shifted or mirrored else None
-
-
-def channel_statistics(x: Tensor) -> tuple[Tensor, Tensor]:
-    """Mean and standard deviation of each channel, from exact counts of its 256 values."""
-    counts = torch.zeros(x.shape[1], 256, dtype=torch.int64)
-    for part in x.split(AT_ONCE):
-        counts += torch.stack(
-            [part[:, c].flatten().bincount(minlength=256) for c in range(len(counts))]
-        )
-    value, share = torch.arange(256) / 255, counts / counts.sum(1, keepdim=True)
-    mean = (share * value).sum(1)
-    spread = (share * (value - mean[:, None]) ** 2).sum(1).sqrt()
-    return mean.float(), spread.clamp_min(1e-3).float()

@@ -8,8 +8,8 @@ So a cell that fails has not learned the task within these epochs.
 
 from abc import abstractmethod
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -23,6 +23,7 @@ from chainrule.learning.metrics import Metric, format_metric
 from chainrule.learning.tasks import Task
 from chainrule.models.recurrent.layers import cell_class, recurrent_network
 from chainrule.models.recurrent.recurrent import Recurrent
+from chainrule.recipes.families.in_turn import Turn, in_turn
 from chainrule.runs.recipe import EVERYTHING, SPLITS, BaseRecipe, DataSummary, Metrics, Predictions
 from chainrule.training import Progress, Record, Settings, evaluate, iterate
 
@@ -112,30 +113,19 @@ class MemoryTaskRecipe(BaseRecipe):
     def fit(
         self, model: nn.ModuleDict, data: Sets, folder: Path | None, device: str
     ) -> Generator[Progress]:
-        epochs = self.settings.epochs
-        for place, (cell, length) in enumerate(self.grid()):
-            own = None if folder is None else folder / name(cell, length)
-            last = place == len(self.grid()) - 1
-            steps = iterate(
+        def turn(cell: str, length: int) -> Turn:
+            start = partial(
+                iterate,
                 model[name(cell, length)],
                 data[length],
                 task=self.task(),
                 settings=self.settings_of(cell),
-                folder=own,
+                folder=folder and folder / name(cell, length),
                 device=device,
             )
-            with closing(steps):
-                for now in steps:
-                    done = self.is_solved(now.record)
-                    yield replace(
-                        now,
-                        epoch=place * epochs + now.epoch,
-                        epochs=len(self.grid()) * epochs,
-                        record=now.record and {**now.record, "network": place, "length": length},
-                        stopped="all networks trained" if last and (done or now.stopped) else "",
-                    )
-                    if done:
-                        break
+            return Turn(start, self.settings.epochs, {"length": length})
+
+        return in_turn([turn(*each) for each in self.grid()], self.is_solved)
 
     def is_solved(self, record: Mapping[str, int | float] | None) -> bool:
         return record is not None and record[f"validation_{self.metric.name}"] <= self.solved

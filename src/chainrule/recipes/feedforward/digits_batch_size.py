@@ -9,8 +9,8 @@ Keskar et al. (2017), ICLR. Notes: A 1.3.8 (wide minima).
 """
 
 from collections.abc import Generator, Mapping
-from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, ClassVar
@@ -25,6 +25,7 @@ from chainrule.errors import InputError
 from chainrule.learning.losses import cross_entropy
 from chainrule.learning.tasks import CLASSIFICATION
 from chainrule.models.feedforward.mlp import MLP
+from chainrule.recipes.families.in_turn import Turn, in_turn
 from chainrule.runs.recipe import EVERYTHING, BaseRecipe, DataSummary, Metrics, Predictions
 from chainrule.training import Progress, Settings, evaluate, iterate
 
@@ -74,28 +75,20 @@ class Recipe(BaseRecipe):
     def fit(
         self, model: nn.ModuleDict, data: Splits, folder: Path | None, device: str
     ) -> Generator[Progress]:
-        plans = [self.settings_for(size, len(data.train.x)) for size in self.batch_sizes]
-        before, total = 0, sum(plan.epochs for plan in plans)
-        for place, plan in enumerate(plans):
-            steps = iterate(
-                model[str(plan.batch_size)],
+        def turn(size: int) -> Turn:
+            settings = self.settings_for(size, len(data.train.x))
+            start = partial(
+                iterate,
+                model[str(size)],
                 data,
                 task=CLASSIFICATION,
-                settings=plan,
-                folder=None if folder is None else folder / str(plan.batch_size),
+                settings=settings,
+                folder=folder and folder / str(size),
                 device=device,
             )
-            last = place == len(plans) - 1
-            with closing(steps):
-                for now in steps:
-                    yield replace(
-                        now,
-                        epoch=before + now.epoch,
-                        epochs=total,
-                        record=now.record and {**now.record, "network": place},
-                        stopped="all networks trained" if last and now.stopped else "",
-                    )
-            before += plan.epochs
+            return Turn(start, settings.epochs, {})
+
+        return in_turn([turn(size) for size in self.batch_sizes])
 
     def evaluate(self, predictions: Predictions) -> Metrics:
         """The mean over all networks; `breakdown` has each of them."""

@@ -8,6 +8,7 @@ directions around the end of the last one. Notes: A 1.3.10 (figure 1.8), J 3.3.
 from collections.abc import Generator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, ClassVar
@@ -24,6 +25,7 @@ from chainrule.errors import InputError
 from chainrule.learning.losses import cross_entropy
 from chainrule.learning.tasks import CLASSIFICATION
 from chainrule.models.feedforward.mlp import MLP
+from chainrule.recipes.families.in_turn import Turn, in_turn
 from chainrule.runs.recipe import EVERYTHING, BaseRecipe, DataSummary, Metrics, Predictions
 from chainrule.training import Progress, Settings, evaluate, iterate
 
@@ -76,28 +78,23 @@ class Recipe(BaseRecipe):
     def fit(
         self, model: nn.ModuleDict, data: Splits, folder: Path | None, device: str
     ) -> Generator[Progress]:
-        epochs, paths = self.settings.epochs, model.get_buffer("paths")
-        for place, (name, rate) in enumerate(zip(self.optimizers, self.rates, strict=True)):
-            steps = iterate(
-                model[name],
-                data,
-                task=CLASSIFICATION,
-                settings=replace(self.settings, optimizer=name, learning_rate=rate),
-                device=device,
-            )
-            paths[place, 0] = weights_of(model[name])
-            last = place == len(self.optimizers) - 1
-            with closing(steps):
+        def traced(place: int, name: str, rate: float) -> Generator[Progress]:
+            path = model.get_buffer("paths")[place]
+            path[0] = weights_of(model[name])
+            settings = replace(self.settings, optimizer=name, learning_rate=rate)
+            # Without checkpoints, which would not hold the path: a killed run starts again.
+            with closing(
+                iterate(model[name], data, task=CLASSIFICATION, settings=settings, device=device)
+            ) as steps:
                 for now in steps:
                     if now.record:
-                        paths[place, now.epoch] = weights_of(model[name])
-                    yield replace(
-                        now,
-                        epoch=place * epochs + now.epoch,
-                        epochs=len(self.optimizers) * epochs,
-                        record=now.record and {**now.record, "network": place},
-                        stopped="all networks trained" if last and now.stopped else "",
-                    )
+                        path[now.epoch] = weights_of(model[name])
+                    yield now
+
+        plans = enumerate(zip(self.optimizers, self.rates, strict=True))
+        return in_turn(
+            [Turn(partial(traced, place, *plan), self.settings.epochs, {}) for place, plan in plans]
+        )
 
     def evaluate(self, predictions: Predictions) -> Metrics:
         """The mean over all networks; `breakdown` has each of them."""

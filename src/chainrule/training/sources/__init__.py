@@ -10,6 +10,7 @@ from chainrule.training.sources.random_windows import RandomWindows
 from chainrule.training.sources.rows import (
     BucketedSequences,
     MemoryMappedRows,
+    MirroredRows,
     Rows,
     RowsWithReplacement,
     WholeBatch,
@@ -23,6 +24,7 @@ __all__ = [
     "DatasetSource",
     "LoaderSource",
     "MemoryMappedRows",
+    "MirroredRows",
     "RandomWindows",
     "Rows",
     "RowsWithReplacement",

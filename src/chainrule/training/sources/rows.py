@@ -144,3 +144,14 @@ class MemoryMappedRows(Rows):
 
     def prepared(self, task: Task, device: torch.device, training: bool) -> "Rows":
         return self.with_arrays(task.targets(self.arrays))
+
+
+class MirroredRows(Rows):
+    """Images with a class for every pixel; half of a training batch is mirrored, masks and all."""
+
+    def gather(self, rows: Tensor) -> Batch:
+        batch = super().gather(rows)
+        mirrored = torch.rand(len(rows)).to(rows.device) < 0.5
+        both = (*batch.inputs, *batch.targets)
+        turned = [torch.where(mirrored.view(-1, *[1] * (t.ndim - 1)), t.flip(-1), t) for t in both]
+        return Batch(tuple(turned[: self.inputs]), tuple(turned[self.inputs :]), batch.size)
