@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 PICTURE = "() => document.querySelector('canvas.plane').toDataURL()"
 DIAGRAM = "() => document.querySelector('canvas.network').toDataURL()"
-WAIT = 15_000
+WAIT = 60_000  # milliseconds; a busy machine takes its time
 
 
 @pytest.fixture
