@@ -11,107 +11,23 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from chainrule.runs.record import markdown
-
 ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.suite import page  # noqa: E402
+from chainrule.runs.record import markdown  # noqa: E402
+
 PAGES = tuple(
     ROOT / name
     for name in (
         "docs/results.md",
         "docs/speed.md",
         "docs/lab.md",
-        "docs/service.md",
+        "docs/guides/service.md",
         "docs/studio.md",
         "SECURITY.md",
     )
 )
-
-
-def speed() -> str:
-    """The peers' times as multiples of ours."""
-    result = json.loads((ROOT / "benchmarks/speed/mnist_mlp.json").read_text("utf-8"))
-    lines = ["| one epoch of MNIST | seconds | relative |", "|---|---|---|"]
-    for row in result["rows"]:
-        lines.append(f"| {row['name']} | {row['seconds']:.2f} | {row['ratio']:.2f} × |")
-    return "\n".join(lines) + "\n"
-
-
-def parts() -> str:
-    """The pieces of a step beside torch's own."""
-    result = json.loads((ROOT / "benchmarks/speed/parts.json").read_text("utf-8"))
-    lines = ["| part of a step | torch | chainrule |", "|---|---|---|"]
-    for row in result["rows"]:
-        lines.append(f"| {row['name']} | {row['torch']:.0f} µs | {row['chainrule']:.0f} µs |")
-    return "\n".join(lines) + "\n"
-
-
-def many() -> str:
-    """Networks trained together beside one after another."""
-    result = json.loads((ROOT / "benchmarks/speed/many.json").read_text("utf-8"))
-    lines = ["| trained at once | seconds | beside | seconds | faster |", "|---|---|---|---|---|"]
-    for row in result["rows"]:
-        ours, theirs = f"{row['seconds']:.2f}", f"{row['peer_seconds']:.2f}"
-        lines.append(
-            f"| {row['name']} | {ours} | {row['peer']} | {theirs} | {row['ratio']:.1f} × |"
-        )
-    return "\n".join(lines) + "\n"
-
-
-def convolution() -> str:
-    """Two convolutional networks beside the peers."""
-    result = json.loads((ROOT / "benchmarks/speed/convolution.json").read_text("utf-8"))
-    lines = ["| one epoch | by | seconds | relative | of the peak |", "|---|---|---|---|---|"]
-    for network in result["networks"]:
-        for row in network["rows"]:
-            times = (
-                f"{row['seconds']:.1f} | {row['ratio']:.2f} × | {100 * row['share_of_peak']:.0f} %"
-            )
-            lines.append(f"| {network['name']} | {row['name']} | {times} |")
-    return "\n".join(lines) + "\n"
-
-
-def dqn() -> str:
-    """Steps of CartPole beside the peers."""
-    result = json.loads((ROOT / "benchmarks/speed/dqn.json").read_text("utf-8"))
-    lines = ["| DQN on CartPole | steps a second | relative |", "|---|---|---|"]
-    for row in result["rows"]:
-        lines.append(f"| {row['name']} | {row['steps_per_second']:,} | {row['ratio']:.2f} × |")
-    return "\n".join(lines) + "\n"
-
-
-def recurrent() -> str:
-    """Cells beside torch's LSTM, the scan beside loops."""
-    result = json.loads((ROOT / "benchmarks/speed/recurrent.json").read_text("utf-8"))
-    lines = ["| forward and backward | ms | relative |", "|---|---|---|"]
-    for part in (result["classifier"], result["scan"]):
-        lines.append(f"| *{part['name']}* | | |")
-        lines += [f"| {r['name']} | {r['ms']:.1f} | {r['ratio']:.2f} × |" for r in part["rows"]]
-    return "\n".join(lines) + "\n"
-
-
-def attention() -> str:
-    """A step of GPT, tokens written, and layers by the length of their sequence."""
-    result = json.loads((ROOT / "benchmarks/speed/attention.json").read_text("utf-8"))
-    lines = ["| a training step of GPT | ms | relative | of the peak |", "|---|---|---|---|"]
-    for row in result["training"]["rows"]:
-        share = f"{100 * row['share_of_peak']:.0f} %"
-        lines.append(f"| {row['name']} | {row['step_ms']:.1f} | {row['ratio']:.2f} × | {share} |")
-    lines += ["", "| writing | by | tokens a second |", "|---|---|---|"]
-    for network in result["writing"]:
-        sizes = (
-            f"{network['setting']['num_layers']} layers, width {network['setting']['hidden_size']}"
-        )
-        lines += [
-            f"| {sizes} | {row['name']} | {row['tokens_per_second']:,.0f} |"
-            for row in network["rows"]
-        ]
-    costs = result["layer_ms_by_length"]
-    kinds = [name for name in costs[0] if name != "length"]
-    lines += ["", f"| length | {', ms | '.join(kinds)}, ms |", "|---" * (1 + len(kinds)) + "|"]
-    for row in costs:
-        times = " | ".join(f"{row[kind]:,.1f}" for kind in kinds)
-        lines.append(f"| {row['length']:,} | {times} |")
-    return "\n".join(lines) + "\n"
 
 
 def inductive_bias() -> str:
@@ -122,22 +38,6 @@ def inductive_bias() -> str:
         run = found["runs"][0]
         sizes = f"{run['parameters']:,} | {run['seconds']:,.0f}"
         lines.append(f"| `{name}` | {sizes} | {100 * run['metrics']['test']['error']:.2f} |")
-    return "\n".join(lines) + "\n"
-
-
-def graphs() -> str:
-    """Networks on Cora beside PyG, and an epoch by the number of edges."""
-    result = json.loads((ROOT / "benchmarks/speed/graphs.json").read_text("utf-8"))
-    lines = ["| 200 epochs | by | seconds | relative |", "|---|---|---|---|"]
-    for network in result["networks"]:
-        lines += [
-            f"| {network['name']} | {row['name']} | {row['seconds']:.2f} | {row['ratio']:.2f} × |"
-            for row in network["rows"]
-        ]
-    lines += ["", "| edges | nodes | ms an epoch | ns an edge | memory |", "|---|---|---|---|---|"]
-    for row in result["edges"]:
-        sizes = f"{row['edges']:,} | {row['nodes']:,} | {row['epoch_ms']:.1f}"
-        lines.append(f"| {sizes} | {row['ns_per_edge']:.0f} | {row['peak_mb']:,} MB |")
     return "\n".join(lines) + "\n"
 
 
@@ -281,16 +181,11 @@ def used(verdict: dict[str, Any]) -> str:
 
 def rewritten(text: str) -> str:
     """A page with all tables in their places."""
+    found = page.records(ROOT / "benchmarks/speed")
     for name, table in (
         ("results", markdown(ROOT / "benchmarks/results")),
-        ("speed", speed()),
-        ("parts", parts()),
-        ("many", many()),
-        ("convolution", convolution()),
-        ("dqn", dqn()),
-        ("recurrent", recurrent()),
-        ("attention", attention()),
-        ("graphs", graphs()),
+        ("suite", page.races(found)),
+        ("growth", page.growths(found)),
         ("tricks", tricks()),
         ("inductive-bias", inductive_bias()),
         ("lab", lab()),
@@ -304,9 +199,9 @@ def rewritten(text: str) -> str:
 
 
 if __name__ == "__main__":
-    for page in PAGES:
-        old = page.read_text("utf-8")
+    for place in PAGES:
+        old = place.read_text("utf-8")
         if "--check" not in sys.argv:
-            page.write_text(rewritten(old), "utf-8")
+            place.write_text(rewritten(old), "utf-8")
         elif rewritten(old) != old:
-            sys.exit(f"{page.name} differs from what was recorded; run: make tables")
+            sys.exit(f"{place.name} differs from what was recorded; run: make tables")

@@ -1,0 +1,1 @@
+"""The rows of the suite: one file each, found by the folder."""

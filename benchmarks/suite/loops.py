@@ -1,0 +1,109 @@
+"""Classifiers by this library and by PyTorch loops: hand-tuned, compiled, and as in tutorials."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from benchmarks.suite.classifier import Classifier, epochs
+from benchmarks.suite.contract import Ready
+from benchmarks.suite.synthetic import Labeled
+from benchmarks.suite.tuning import batches, choose_threads, count, endless, tuned
+
+
+def engine(given: Classifier, **settings: Any) -> Ready:
+    """This library: its loop, as `fit` runs it."""
+    from chainrule.training import fit, iterate
+
+    data, options = (
+        given.timed,
+        {"batch_size": given.batch, "learning_rate": given.rate, **settings},
+    )
+    model = given.own()
+    reports = iterate(model, (data.x, data.y), epochs=10**6, **options)
+
+    def unit() -> None:
+        next(now for now in reports if now.record)
+
+    def quality(seed: int) -> float:
+        fresh = given.own(seed)
+        fit(fresh, (given.data.x, given.data.y), epochs=1, seed=seed, **options)
+        return given.loss(fresh)
+
+    return Ready(unit, quality, count(model))
+
+
+def auto(given: Classifier) -> Ready:
+    """The same with products in bfloat16 where that was measured to be quicker."""
+    return engine(given, precision="auto")
+
+
+def hand_tuned(given: Classifier, compile: bool = False, low: bool = False) -> Ready:
+    """Tensors in memory, rows gathered by index, fused Adam, the better number of threads."""
+    tuned()
+    data, few = given.timed, given.data
+
+    def started() -> tuple[nn.Module, Callable[[tuple[Tensor, Tensor]], None]]:
+        model = given.laid_out(given.plain())
+        adam = torch.optim.Adam(model.parameters(), given.rate, fused=True)
+        forward = torch.compile(model) if compile else model
+
+        def step(batch: tuple[Tensor, Tensor]) -> None:
+            adam.zero_grad(set_to_none=True)
+            with torch.autocast("cpu", torch.bfloat16, enabled=low):
+                output = forward(batch[0])
+            F.cross_entropy(output.float(), batch[1]).backward()
+            adam.step()
+
+        return model, step
+
+    model, step = started()
+    stream = endless(data.x, data.y, given.batch)
+    if not compile:
+        choose_threads(lambda: step(next(stream)))
+
+    def unit() -> None:
+        for batch in batches(data.x, data.y, given.batch):
+            step(batch)
+
+    def quality(seed: int) -> float:
+        torch.manual_seed(seed)
+        fresh, step = started()
+        for batch in batches(few.x, few.y, given.batch):
+            step(batch)
+        return given.loss(fresh)
+
+    return Ready(unit, quality, count(model))
+
+
+def compiled(given: Classifier) -> Ready:
+    """The same with the network compiled."""
+    return hand_tuned(given, compile=True)
+
+
+def autocast(given: Classifier) -> Ready:
+    """The same with products in bfloat16."""
+    return hand_tuned(given, low=True)
+
+
+def data_loader(given: Classifier) -> Ready:
+    """The idiom of the tutorials."""
+
+    def started(data: Labeled) -> tuple[nn.Module, Callable[[], None]]:
+        dataset = torch.utils.data.TensorDataset(data.x, data.y)
+        loader = torch.utils.data.DataLoader(dataset, given.batch, shuffle=True)
+        model = given.plain()
+        adam = torch.optim.Adam(model.parameters(), given.rate)
+
+        def epoch() -> None:
+            for inputs, labels in loader:
+                adam.zero_grad()
+                loss = F.cross_entropy(model(inputs), labels)
+                loss.backward()
+                adam.step()
+
+        return model, epoch
+
+    return epochs(given, started)

@@ -1,0 +1,92 @@
+"""The tables of docs/speed.md, from the records of the suite."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.suite.tables import duration, percent, short, times
+
+Found = Mapping[str, Any]
+
+
+def records(folder: Path) -> list[Found]:
+    """Everything that the suite recorded, row by row."""
+    found = [json.loads(path.read_text("utf-8")) for path in sorted(folder.glob("*.json"))]
+    return [each for each in found if each.get("kind") in ("race", "growth")]
+
+
+def races(found: Sequence[Found]) -> str:
+    """All contenders of all rows; a ratio above 1 is a peer that takes longer."""
+    rows = [line for each in found if each["kind"] == "race" for line in race_lines(each)]
+    if not rows:
+        return "No row is recorded yet.\n"
+    head = "| contender | time | ratio | 95 % | rounds | of the limit | memory | agrees |"
+    return "\n".join([head, "|---" * 8 + "|", *rows, "", *told(found)]) + "\n"
+
+
+def race_lines(found: Found) -> Iterator[str]:
+    """The cases of one row, each under its name."""
+    for case in found["cases"]:
+        named = f", {case['case']}" if case["case"] else ""
+        yield f"| **{found['title']}**{named}: {found['unit']} | | | | | | | |"
+        for one in sorted(case["contenders"], key=lambda each: each["seconds"]):
+            yield contender_line(one)
+        for name, why in (case["skipped"] | case["failed"]).items():
+            yield f"| {name} | {why} | | | | | | |"
+        for note in case["disturbed"]:
+            yield f"| *{note}* | | | | | | | |"
+
+
+def contender_line(one: Found) -> str:
+    value, low, high = one["ratio"]
+    share = one.get("share_of_limit")
+    cells = [
+        one["name"],
+        duration(one["seconds"]),
+        f"{times(value)} ×",
+        "" if low == high else f"{times(low)} – {times(high)}",
+        str(one["rounds"]),
+        "" if share is None else f"{percent(share)}, {one['limit']}",
+        f"{one['peak_mb']:,} MB",
+        {None: "", True: "yes", False: "**no**"}[one["agrees"]],
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def told(found: Sequence[Found]) -> list[str]:
+    """Where and when: every machine once."""
+    facts = {
+        f"{m['processor']}, {m['cores']} cores, {m['threads']} threads, torch {m['torch']}, "
+        f"Python {m['python']}, {m['date']}"
+        for m in (each["machine"] for each in found)
+    }
+    return [f"Measured on {'; '.join(sorted(facts))}."]
+
+
+def growths(found: Sequence[Found]) -> str:
+    """Fitted slopes beside the expected ones."""
+    head = "| growth | sizes | largest | slope | expected | memory | slope | expected |"
+    rows = []
+    for each in found:
+        if each["kind"] == "growth":
+            rows.append(f"| **{each['title']}** | | | | | | | |")
+            rows += [growth_line(line) for line in each["lines"]]
+    if not rows:
+        return "No growth is recorded yet.\n"
+    return "\n".join([head, "|---" * 8 + "|", *rows]) + "\n"
+
+
+def growth_line(line: Found) -> str:
+    memory, expected = line["memory_slope"], line["expected_memory"]
+    cells = [
+        line["name"],
+        f"{short(line['sizes'][0])} … {short(line['sizes'][-1])}",
+        duration(line["seconds"][-1]),
+        f"{line['slope']:.2f} ± {line['slope_error']:.2f}",
+        f"{line['expected']:g}",
+        f"{line['extra_mb'][-1]:,.0f} MB",
+        "" if memory is None else f"{memory:.2f}",
+        "" if expected is None else f"{expected:g}",
+    ]
+    return f"| {' | '.join(cells)} |"
