@@ -2,9 +2,11 @@
 
 import math
 import os
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -22,6 +24,7 @@ from chainrule.runs.run import build
 from chainrule.training import fit
 from chainrule.training.batched.run import k_folds
 from chainrule.tuning import cross_validation as cv
+from chainrule.tuning import database, workers
 from chainrule.tuning import search as tuning
 from chainrule.tuning import study as studies
 from chainrule.tuning.result import importance, summary, used
@@ -116,30 +119,76 @@ def test_an_interrupted_search_goes_on_to_the_same_trials(halving: bool, stop_af
 def test_trials_of_a_worker_that_died_are_tried_by_another(monkeypatch: pytest.MonkeyPatch) -> None:
     prepared = tuning.prepare(plan(), "broken.db", 4, None)
     with monkeypatch.context() as other:
-        other.setattr(studies, "me", lambda: f"{studies.socket.gethostname()}:{2**22 + 1}")
-        studies.show_life(prepared.study)
+        other.setattr(studies, "me", lambda: f"{workers.machine()}:{2**22 + 1}:1")
         claimed = studies.claim(prepared.study, prepared.space, 2, 0, "tpe")
     assert len(claimed) == len(studies.in_state(prepared.study, "RUNNING")) == 2
     assert searched(plan(), "broken.db") == searched(plan(), "straight.db")
 
 
-def test_a_worker_elsewhere_is_left_alone_until_it_is_silent() -> None:
-    now = studies.time.time()
-    there = "elsewhere:12"
-    assert studies.alive(there, {f"alive {there}": now - 10})
-    assert not studies.alive(there, {f"alive {there}": now - 1000})
-    assert not studies.alive(there, {})
-    assert not studies.alive(None, {})
+def of_worker(name: str | None) -> Any:
+    """A running trial of a worker."""
+    return SimpleNamespace(_trial_id=7, user_attrs={"worker": name} if name else {})
 
 
-def test_a_worker_here_is_alive_as_long_as_its_process_runs() -> None:
-    here = studies.socket.gethostname()
-    long_ago = studies.time.time() - 1000
-    busy = f"{here}:{os.getppid()}:1"
-    assert studies.alive(busy, {f"alive {busy}": long_ago})
-    assert studies.alive(studies.me(), {})
-    assert not studies.alive(f"{here}:{2**22 + 1}:1", {})
-    assert not studies.alive(f"{here}:{os.getpid()}:1", {})  # an earlier one of this number
+@pytest.mark.parametrize("worker", ["elsewhere:12:1", None])
+def test_a_worker_elsewhere_is_left_alone_until_it_is_silent(worker: str | None) -> None:
+    assert workers.alive(of_worker(worker), silent={3})
+    assert not workers.alive(of_worker(worker), silent={7})
+
+
+def test_a_worker_here_is_dead_as_soon_as_its_process_is_gone() -> None:
+    here = workers.machine()
+    assert workers.alive(of_worker(f"{here}:{os.getppid()}:1"), silent=())
+    assert workers.alive(of_worker(workers.me()), silent={7})
+    assert not workers.alive(of_worker(f"{here}:{2**22 + 1}:1"), silent=())
+    earlier = f"{here}:{os.getpid()}:1"  # of this number
+    assert not workers.alive(of_worker(earlier), silent=())
+
+
+def test_heartbeats_go_on_while_a_step_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database, "ALIVE_EVERY", 0.01)
+    prepared = tuning.prepare(plan(), "study.db", 4, None)
+    claimed = studies.claim(prepared.study, prepared.space, 2, 0, "random")
+    beats: list[int] = []
+    enough = threading.Event()
+
+    def beat(study: Any, trials: Sequence[int]) -> None:
+        beats.extend(trials)
+        if len(beats) >= 6:
+            enough.set()
+        raise OSError("the database is gone for a moment")
+
+    monkeypatch.setattr(workers, "beat", beat)
+    with workers.heartbeats(prepared.study, claimed):
+        assert enough.wait(60)
+    assert beats[:4] == [trial._trial_id for trial in claimed] * 2
+
+
+def test_a_round_belongs_to_one_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The trials and their settings are those of one worker, though two took turns."""
+    made = plan(sampler="random", points=3)
+    straight = searched(made, "one.db", 9)
+    both = [tuning.prepare(made, "two.db", 9, None) for _ in range(2)]
+    parts = []
+    for turn in range(4):
+        prepared = both[turn % 2]
+        claimed = studies.claim(prepared.study, prepared.space, 3, prepared.recipe.seed, "random")
+        parts.append([studies.planned(trial) for trial in claimed])
+    assert parts == [[0, 1, 2], [3, 4, 5], [6, 7, 8], []]
+    found = [t.params for t in studies.living(both[0].study)]
+    one_of_three = studies.living(both[0].study)[4:5]
+    studies.give_back(both[0].study, one_of_three)  # the round is still its worker's
+    assert not studies.claim(both[1].study, both[1].space, 3, 0, "random")
+    studies.give_back(both[0].study, studies.in_state(both[0].study, "RUNNING"))
+    assert searched(made, "two.db", 9) == straight
+    assert [t.params for t in studies.living(both[1].study)] == found
+
+
+def test_a_trial_is_started_by_one_of_two_that_see_it_waiting() -> None:
+    prepared = tuning.prepare(plan(), "study.db", 1, None)
+    (seen,) = studies.in_state(prepared.study, "WAITING")
+    assert studies.started(prepared.study, seen) is not None
+    assert studies.started(prepared.study, seen) is None
 
 
 @pytest.mark.parametrize("halving", [False, True])
@@ -151,8 +200,8 @@ def test_trials_that_another_worker_took_over_are_left_to_it(halving: bool) -> N
     taken, told, *_ = (study_trial(prepared, t.number) for t in studies.living(prepared.study))
     taken.set_user_attr("worker", "elsewhere:12:1")
     prepared.study.tell(told.number, 0.25)
-    for _ in steps:
-        pass
+    while len(studies.in_state(prepared.study, "RUNNING")) > 1:
+        next(steps)
     found = studies.living(prepared.study)
     assert [t.state.name for t in found[:2]] == ["RUNNING", "COMPLETE"]
     assert found[1].value == 0.25

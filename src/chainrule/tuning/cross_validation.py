@@ -18,8 +18,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from chainrule.data.splits import Split
-from chainrule.errors import DivergenceError, NotBatchableError
+from chainrule.data.splits import BlockSplits, Split
+from chainrule.errors import DivergenceError, InputError, NotBatchableError
 from chainrule.learning.metrics import LOSS, Metric
 from chainrule.learning.tasks import Task
 from chainrule.runs.configuration import Configuration
@@ -64,6 +64,11 @@ def pool_of(recipe: BaseRecipe, folder: Path | None) -> Pool:
 
 def without_test(recipe: BaseRecipe, whole: Any) -> Pool:
     """The pool of a data set."""
+    if isinstance(whole, BlockSplits):
+        raise InputError(
+            "settings are searched with all rows in memory, and these are on the disk; tune on a "
+            "smaller table, then train on the large one"
+        )
     both = [torch.cat(parts) for parts in zip(whole.train, whole.validation, strict=True)]
     rows = Split(*both)
     none = Split(rows.x[:0], rows.y[:0])

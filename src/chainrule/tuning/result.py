@@ -20,6 +20,7 @@ from chainrule.runs.schema import TuneConfig
 from chainrule.training.schema import conform
 from chainrule.tuning import study as studies
 from chainrule.tuning.cross_validation import mean_and_error
+from chainrule.tuning.database import check_url, optuna_or_refuse
 from chainrule.tuning.search import Plan, Tuning, best_of, command_of, jsonable, rungs_of
 from chainrule.tuning.space import changed
 
@@ -35,6 +36,8 @@ def begin(plan: Plan, folder: Path, study: str, trials: int | None, data: Path |
 
     study: a path or URL; empty for the one in the folder.
     """
+    if "://" in study:
+        check_url(study)
     elsewhere = study if "://" in study else str(Path(study).resolve()) if study else ""
     if elsewhere == str((folder / STUDY).resolve()):
         elsewhere = ""  # so that the folder can be moved
@@ -99,7 +102,7 @@ def summary(tuning: Tuning, seconds: float) -> Json:
         "plan": asdict(tuning.plan),
         "remarks": remarks,
         "seconds": seconds,
-        "versions": versions() | {"optuna": studies.optuna_or_refuse().__version__},
+        "versions": versions() | {"optuna": optuna_or_refuse().__version__},
     }
 
 
@@ -113,7 +116,7 @@ def row_of(tuning: Tuning, trial: "FrozenTrial") -> Json:
     folds = trial.user_attrs.get("folds", [])
     value, error = mean_and_error(folds) if folds else (math.nan, math.nan)
     return {
-        "trial": trial.number,
+        "trial": studies.planned(trial),
         "state": trial.state.name.lower(),
         "value": value,
         "standard_error": error,
@@ -129,7 +132,7 @@ def importance(tuning: Tuning) -> dict[str, float]:
     Only values after equally many epochs are compared: of trials that came to the end or, with
     halving, of all in the first rung.
     """
-    optuna = studies.optuna_or_refuse()
+    optuna = optuna_or_refuse()
     short = optuna.create_study(direction=tuning.study.direction)
     rung = rungs_of(tuning.recipe.settings.epochs, tuning.plan.halving)[0]
     ended = ("COMPLETE", "PRUNED") if tuning.plan.halving else ("COMPLETE",)

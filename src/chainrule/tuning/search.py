@@ -35,6 +35,7 @@ from chainrule.tuning.cross_validation import (
     try_out,
 )
 from chainrule.tuning.space import Dimension, changed, flags, grid, own_point, space_of
+from chainrule.tuning.workers import heartbeats
 
 if TYPE_CHECKING:
     from optuna import Study, Trial
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 REPORTS = (0.125, 0.25, 0.5, 0.75)  # shares of the epochs after which a program may be pruned
 ETA = 3  # 1 in ETA points is promoted to the next rung, for ETA times as many epochs
 DEFAULT_TRIALS = 24
+PAUSE = 0.2  # seconds between two looks at the trials of other workers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,7 +124,6 @@ def prepare(plan: Plan, place: str, trials: int | None, data: Path | None) -> Tu
     sign = -1 if metric.higher_is_better else 1
     prunes = plan.pruner == "median" and not plan.halving
     study = studies.open_study(place, jsonable(asdict(plan)), sign < 0, prunes)
-    studies.show_life(study)
     studies.take_back_from_the_dead(study)
     studies.enqueue(study, trials, first)
     remarks = [] if first else ["the recipe's own settings lie outside the space"]
@@ -145,8 +146,9 @@ def begin_with(
 
 
 def search(tuning: Tuning) -> Generator[Step]:
-    """Claim trials and cross-validate them until none is waiting; closing it releases them."""
+    """Cross-validate trials until all have ended, those of others too; closing it releases ours."""
     while True:
+        studies.take_back_from_the_dead(tuning.study)
         claimed = studies.claim(
             tuning.study,
             tuning.space,
@@ -155,9 +157,14 @@ def search(tuning: Tuning) -> Generator[Step]:
             tuning.plan.sampler,
         )
         if not claimed:
-            return
+            if not studies.in_state(tuning.study, "WAITING", "RUNNING"):
+                return
+            time.sleep(PAUSE)
+            yield step_of(tuning)
+            continue
         try:
-            yield from run_round(tuning, claimed)
+            with heartbeats(tuning.study, claimed):
+                yield from run_round(tuning, claimed)
         finally:
             studies.give_back(tuning.study, studies.mine(tuning.study, claimed))
 
@@ -201,15 +208,13 @@ def run_group(
     tuning: Tuning, points: list[BaseRecipe], trials: "list[Trial]", prunable: bool
 ) -> "Generator[tuple[float, list[list[float]] | None]]":
     """Cross-validate points together; ends without values if all of them are pruned."""
-    began, signed = time.perf_counter(), studies.show_life(tuning.study)
+    began = time.perf_counter()
     epochs, metric = points[0].settings.epochs, tuning.metric
     reports = {max(1, round(share * epochs)) for share in REPORTS} - {epochs}
     values = None
     steps = cross_validate(points, tuning.pool, tuning.plan.folds, metric, tuning.remarks)
     with closing(steps):
         for now in steps:
-            if time.monotonic() - signed > studies.ALIVE_EVERY:
-                signed = studies.show_life(tuning.study)
             values = now.values or values
             yield now.fraction, None
             if prunable and now.values and now.epoch in reports:
@@ -279,7 +284,7 @@ def step_of(tuning: Tuning) -> Step:
 def best_of(trials: "Sequence[FrozenTrial]", sign: int) -> "FrozenTrial | None":
     """The best completed trial with a finite value; of equal ones the first."""
     ended = [t for t in trials if t.state.name == "COMPLETE" and math.isfinite(t.value or 0.0)]
-    return min(ended, key=lambda t: (sign * (t.value or 0.0), t.number), default=None)
+    return min(ended, key=lambda t: (sign * (t.value or 0.0), studies.planned(t)), default=None)
 
 
 def command_of(tuning: Tuning, trial: "FrozenTrial") -> str:

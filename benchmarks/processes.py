@@ -1,0 +1,365 @@
+"""Several processes: memory of each, results after kills of random ones, and after a lost machine.
+
+    python benchmarks/processes.py memory        parameters, gradients and optimizer of each process
+    python benchmarks/processes.py kills 1 50    kills random processes at random moments
+    python benchmarks/processes.py recipes       every recipe that supports processes: 2 against 1
+    python benchmarks/processes.py recipes NAME… some of them
+    python benchmarks/processes.py node          the network of one of two machines is taken down
+
+`node` needs root and iproute2: the machines are network namespaces. Everything is written to
+benchmarks/processes.json.
+"""
+
+import fcntl
+import json
+import os
+import platform
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+OUT = Path(__file__).with_suffix(".json")
+COMMAND = [sys.executable, "-m", "chainrule"]
+TORCHRUN = [sys.executable, "-m", "torch.distributed.run"]
+RUN = ["train", "digits-mlp", "--epochs", "60", "--quiet", "--no-pictures"]
+RUN += ["--checkpoint-seconds", "0.1"]
+QUIET = {"OMP_NUM_THREADS": "1", "TORCH_CPP_LOG_LEVEL": "ERROR"}
+SIZES = {"hidden_size": 256, "num_layers": 6, "num_heads": 4}
+
+
+def record(name: str, found: Any, append: bool = False) -> None:
+    """Write a measurement to the file, or one more of its kind."""
+    with Path(tempfile.gettempdir(), "chainrule-processes.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        known = json.loads(OUT.read_text()) if OUT.exists() else {}
+        known[name] = [*known.get(name, []), found] if append else found
+        known["machine"] = f"{os.cpu_count()} cores, {platform.machine()}, beside other work"
+        known["date"] = date.today().isoformat()
+        OUT.write_text(json.dumps(known, indent=1) + "\n")
+    print(name, json.dumps(found), flush=True)
+
+
+def memory_of_this_process(sharded: bool) -> None:
+    """Bytes held after two steps of a GPT; printed by every process."""
+    import torch
+
+    from chainrule.learning.tasks import LANGUAGE_MODELING
+    from chainrule.models.attention.gpt import GPT
+    from chainrule.training import Settings
+    from chainrule.training.distributed.group import joined
+    from chainrule.training.distributed.sharding import held_bytes
+    from chainrule.training.fit import trainer_for
+    from chainrule.training.loop import run
+    from chainrule.training.sources import RandomWindows
+    from chainrule.training.trainer import prepare
+
+    with joined(sharded):
+        torch.manual_seed(0)
+        tokens = torch.randint(65, (5001,))
+        source = RandomWindows((tokens[:-1], tokens[1:]), 64, 50)
+        settings = Settings(batch_size=8, optimizer="adamw", threads=1)
+        model = GPT(65, 64, **SIZES)
+        whole = 4 * 4 * sum(p.numel() for p in model.parameters())
+        spec = prepare(model, source, None, settings, LANGUAGE_MODELING, torch.device("cpu"))
+        trainer = trainer_for(model, spec)
+        steps = run(trainer, None, tick=0)
+        for _ in range(2):
+            next(steps)
+        held = held_bytes(trainer)
+        steps.close()
+        del trainer, steps, spec, model
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    print(json.dumps({"held": held, "whole": whole, "peak_mb": peak}), flush=True)
+
+
+def memory() -> None:
+    """Each of 1, 2 and 4 processes, sharded and not."""
+    found: dict[str, Any] = {"model": f"GPT {SIZES}, adamw, float32"}
+    for number, kind in ((1, "plain"), (2, "plain"), (2, "sharded"), (4, "sharded")):
+        words = [*TORCHRUN, f"--nproc-per-node={number}", __file__, "process", kind]
+        said = subprocess.run(
+            words, env=os.environ | QUIET, check=True, capture_output=True, text=True
+        ).stdout
+        each = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
+        found[f"{number} {kind}"] = [
+            {"MB": round(one["held"] / 2**20, 2), "share": round(one["held"] / one["whole"], 4)}
+            for one in each
+        ]
+    record("memory", found)
+
+
+SMALL: dict[str, Any] = {
+    "hidden_size": 16,
+    "num_layers": 1,
+    "num_heads": 2,
+    "epochs": 1,
+    "epoch_steps": 4,
+    "batch_size": 13,
+    "chunk_length": 8,
+    "context_length": 16,
+    "vocab_size": 200,
+    "max_length": 24,
+    "features": 16,
+    "optimizer": "sgd",
+    "learning_rate": 0.02,
+    "schedule": "constant",
+    "beta2": 0.0,
+    "threads": 1,
+}
+
+
+def recipes_of_this_process(path: Path, names: list[str]) -> None:
+    """A short run of every recipe that needs no file of the user's, by plain gradient steps."""
+    import torch
+
+    from chainrule.registry import entries
+    from chainrule.training.distributed.group import joined
+
+    found: dict[str, Any] = {}
+    with joined() as group:
+        first = group is None or group.first
+        for entry in [one for one in entries("recipes") if one.name in names or not names]:
+            if (ended := few_steps(entry.load().Recipe)) is not None:
+                found[entry.name] = ended
+                print(entry.name if first else "", end="\n" * first, flush=True)
+        if first:
+            torch.save(found, path)
+
+
+def few_steps(kind: Any) -> dict[str, Any] | None:
+    """Weights and records after a few steps; None where a recipe has none to share."""
+    import torch
+
+    from chainrule.runs.configuration import Configuration, configure, flags, required
+    from chainrule.runs.recipe import SPLITS
+    from chainrule.runs.run import initial_model
+
+    if not kind.by_gradients() or "processes" in kind.unsupported or kind.requires:
+        return None
+    known = {flag.name: flag for flag in flags(kind)}
+    if any(required(flag) for flag in known.values()) or kind.options.members > 1:
+        return None
+    recipe = configure(kind, {k: v for k, v in SMALL.items() if k in known}).recipe
+    try:
+        data = recipe.data(None)
+    except Exception as error:  # what is not on this machine is told, and left out
+        return {"left out": str(error).split(";")[0]}
+    few = 400 if data.train.x.ndim == 1 else 47
+    parts = {k: type(data.train)(*(double(t[:few]) for t in getattr(data, k))) for k in SPLITS}
+    data = replace(data, **parts)
+    torch.manual_seed(0)
+    torch.set_default_dtype(torch.float64)
+    model = initial_model(Configuration(recipe), recipe.summarize(data), data)
+    records = [now.record for now in recipe.fit(model, data, None, "cpu") if now.record]
+    return {"weights": dict(model.state_dict()), "records": records}
+
+
+def double(t: Any) -> Any:
+    return t.double() if t.is_floating_point() else t
+
+
+def recipes(names: list[str]) -> None:
+    """The largest relative difference of a weight, and of a metric, after a few steps."""
+    import torch
+
+    place = Path(tempfile.mkdtemp())
+    env = os.environ | QUIET
+    subprocess.run([sys.executable, __file__, "several", place / "1", *names], env=env, check=True)
+    words = [*TORCHRUN, "--nproc-per-node=2", __file__, "several", place / "2", *names]
+    subprocess.run(words, env=env, check=True)
+    one, two = (torch.load(place / name) for name in ("1", "2"))
+    table: dict[str, Any] = {}
+    for name, ours in two.items():
+        theirs = one[name]
+        if "weights" not in ours:
+            table[name] = ours
+            continue
+        pairs = [
+            (t.double(), theirs["weights"][key].double()) for key, t in ours["weights"].items()
+        ]
+        worst = max(float((a - b).abs().max() / (b.abs().max() + 1e-9)) for a, b in pairs)
+        metrics = [
+            abs(record[k] - before[k]) / (abs(before[k]) + 1e-9)
+            for record, before in zip(ours["records"], theirs["records"], strict=True)
+            for k in record
+            if k != "seconds"
+        ]
+        table[name] = {"weights": float(f"{worst:.1e}"), "metrics": float(f"{max(metrics):.1e}")}
+    record("recipes, float64", table)
+
+
+def weights(folder: Path) -> Any:
+    from safetensors.torch import load_file
+
+    return load_file(folder / "model.safetensors")
+
+
+def workers(parent: int) -> list[int]:
+    """The processes of a launcher."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*"):
+        try:
+            variables = (path / "environ").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if f"CHAINRULE_LAUNCHER={parent}".encode() in variables:
+            found.append(int(path.name))
+    return found
+
+
+def kills(first: int, last: int) -> None:
+    """Kill a random process at a random moment, restart, and compare the weights bit for bit.
+
+    The moment lies between the first checkpoint and the end if the seed is odd, else it may be at
+    any time after the start.
+
+    first, last: seeds of the runs.
+    """
+    place = Path(tempfile.mkdtemp())
+    several = [*COMMAND, *RUN, "--processes", "2"]
+    seconds, trained, whole = left_alone(several)
+    expected = weights(whole)
+    for seed in range(first, last + 1):
+        chance, folder = random.Random(seed), place / str(seed)
+        started = subprocess.Popen([*several, "--elastic", "5", "--out", folder])
+        began = started_workers(started)
+        if seed % 2:
+            first_checkpoint(folder, started)
+        time.sleep(chance.uniform(0, 0.9) * (trained if seed % 2 else seconds))
+        alive = sorted(workers(started.pid)) if started.poll() is None else []
+        if alive:
+            os.kill(victim := chance.choice(alive), signal.SIGKILL)
+        moment = time.monotonic() - began
+        behind = folder.joinpath("checkpoints", "last.safetensors").exists()
+        code = started.wait()
+        found = weights(folder) if code == 0 else {}
+        one = {
+            "seed": seed,
+            "killed": f"{alive.index(victim) + 1} of {len(alive)}" if alive else "",
+            "after": f"{moment:.1f} of {seconds:.1f} s",
+            "had a checkpoint": behind,
+            "code": code,
+            "equal": all(name in found and found[name].equal(t) for name, t in expected.items()),
+        }
+        record("kills", one, append=True)
+        shutil.rmtree(folder, ignore_errors=True)
+    shutil.rmtree(place)
+
+
+def left_alone(command: list[str]) -> tuple[float, float, Path]:
+    """Seconds of a run that nobody kills, and of those after its first checkpoint; its folder.
+
+    Later calls use it again.
+    """
+    folder = Path(tempfile.gettempdir()) / "chainrule-left-alone"
+    clock = folder / "clock"
+    if not clock.exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        whole = subprocess.Popen([*command, "--out", folder])
+        began = started_workers(whole)
+        trained = first_checkpoint(folder, whole)
+        if whole.wait():
+            raise SystemExit("the run that nobody kills has failed")
+        end = time.monotonic()
+        clock.write_text(f"{end - began} {end - trained}")
+    seconds, trained = map(float, clock.read_text().split())
+    return seconds, trained, folder
+
+
+def first_checkpoint(folder: Path, launcher: "subprocess.Popen[bytes]") -> float:
+    """When the run has a checkpoint."""
+    path = folder / "checkpoints" / "last.safetensors"
+    while not path.exists() and launcher.poll() is None:
+        time.sleep(0.01)
+    return time.monotonic()
+
+
+def started_workers(launcher: "subprocess.Popen[bytes]") -> float:
+    """When both processes of a launcher are there."""
+    while len(workers(launcher.pid)) < 2 and launcher.poll() is None:
+        time.sleep(0.05)
+    return time.monotonic()
+
+
+def node() -> None:
+    """Two machines; the link of the second is taken down, and the first goes on alone."""
+    place, names = Path(tempfile.mkdtemp()), ("chainrule-a", "chainrule-b")
+    try:
+        network(names)
+        started = [machine(name, place / "run") for name in names]
+        while not (place / "run" / "checkpoints" / "last.safetensors").exists():
+            time.sleep(0.1)
+            if None not in (one.poll() for one in started):
+                raise SystemExit("the machines did not find each other")
+        ip("-n", names[1], "link", "set", "veth-b", "down")
+        down = time.monotonic()
+        code = started[0].wait(600)
+        seconds = time.monotonic() - down
+        os.killpg(started[1].pid, signal.SIGKILL)
+    finally:
+        for name in names:
+            subprocess.run(["ip", "netns", "delete", name], check=False)
+    subprocess.run([*COMMAND, *RUN, "--out", place / "alone"], check=True)
+    found, expected = weights(place / "run"), weights(place / "alone")
+    worst = max(float((found[name] - t).abs().max()) for name, t in expected.items())
+    shutil.rmtree(place)
+    record("node", {"code": code, "seconds": round(seconds), "difference": worst})
+
+
+def network(names: tuple[str, str]) -> None:
+    """Two namespaces with a link between them."""
+    for name in names:
+        ip("netns", "add", name)
+    pair = ("peer", "name", "veth-b", "netns", names[1])
+    ip("link", "add", "veth-a", "netns", names[0], "type", "veth", *pair)
+    for name, end, address in zip(names, "ab", ("10.77.0.1", "10.77.0.2"), strict=True):
+        ip("-n", name, "address", "add", f"{address}/24", "dev", f"veth-{end}")
+        ip("-n", name, "link", "set", f"veth-{end}", "up")
+        ip("-n", name, "link", "set", "lo", "up")
+
+
+def ip(*words: str) -> None:
+    subprocess.run(["ip", *words], check=True)
+
+
+def machine(name: str, folder: Path) -> "subprocess.Popen[bytes]":
+    """torchrun in a namespace, as on a machine of its own."""
+    address = {"chainrule-a": "10.77.0.1", "chainrule-b": "10.77.0.2"}[name]
+    elastic = ["--nnodes=1:2", "--nproc-per-node=1", "--max-restarts=5", "--rdzv-backend=c10d"]
+    elastic += ["--rdzv-endpoint=10.77.0.1:29400", f"--local-addr={address}", "--rdzv-id=node"]
+    elastic.append(f"--rdzv-conf=is_host={int(name.endswith('a'))}")
+    more = {"TORCH_DISABLE_SHARE_RDZV_TCP_STORE": "1", "GLOO_SOCKET_IFNAME": f"veth-{name[-1]}"}
+    words = ["ip", "netns", "exec", name, *TORCHRUN, *elastic, "-m", "chainrule", *RUN]
+    env = os.environ | QUIET | more
+    return subprocess.Popen([*words, "--out", str(folder)], env=env, start_new_session=True)
+
+
+def main() -> None:
+    match sys.argv[1:]:
+        case ["process", kind]:
+            memory_of_this_process(kind == "sharded")
+        case ["several", path, *names]:
+            recipes_of_this_process(Path(path), names)
+        case ["recipes", *names]:
+            recipes(names)
+        case ["memory"]:
+            memory()
+        case ["kills", first, last]:
+            kills(int(first), int(last))
+        case ["node"]:
+            node()
+        case _:
+            print(__doc__)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""One run in several processes: equal to one process, on torch.distributed alone."""
