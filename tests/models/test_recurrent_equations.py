@@ -90,6 +90,30 @@ def test_a_new_lstm_cell_remembers():
     assert sum(biases).tolist() == [0.0] * 5 + [1.0] * 5 + [0.0] * 10
 
 
+@pytest.mark.parametrize("kind", [NotesLSTM, NotesGRU])
+def test_second_derivatives_are_those_of_the_steps_one_by_one(kind):
+    x, net = torch.randn(2, 3, 4, dtype=torch.float64).requires_grad_(), kind(4, 5).double()
+
+    def plain() -> Tensor:
+        (zeta, z), zs = (torch.zeros(2, 5, dtype=torch.float64),) * 2, []
+        for x_t in x.unbind(1):
+            if kind is NotesGRU:
+                zeta = notes_gru_step(x_t, zeta, torch.cat([net.G, net.H, net.V]))
+            else:
+                W = torch.cat([net.V, net.F, net.G, net.H])
+                zeta, z = notes_lstm_step(x_t, zeta, z, W, net.U)
+            zs.append(zeta)
+        return torch.stack(zs, 1)
+
+    def second(states: Tensor) -> tuple[Tensor, ...]:
+        loss = states.sin().sum() + x.pow(3).sum()
+        inputs = (x, *net.parameters())
+        first = torch.autograd.grad(loss, inputs, create_graph=True)
+        return torch.autograd.grad(sum(g.square().sum() for g in first), inputs)
+
+    torch.testing.assert_close(second(net(x)[0]), second(plain()))
+
+
 def test_the_notes_lstm_is_its_equation_forwards_and_backwards():
     x, net = sequence().requires_grad_(), NotesLSTM(4, 5)
     start = (torch.randn(3, 5, requires_grad=True), torch.randn(3, 5, requires_grad=True))

@@ -57,6 +57,11 @@ def test_the_examples_needed_are_the_fewest() -> None:
     assert bounds.finite_class_gap(n - 1, 1000, 0.01) > 0.05
 
 
+def test_a_class_may_have_more_hypotheses_than_a_float_can_hold() -> None:
+    gap = bounds.finite_class_gap(1000, 2**100_000, 0.5)
+    assert gap == pytest.approx(((100_000 * np.log(2) + np.log(4)) / 2000) ** 0.5)
+
+
 @pytest.mark.parametrize("coordinates", [1, 2, 3])
 def test_half_spaces_shatter_one_point_more_than_there_are_coordinates(coordinates: int) -> None:
     assert len(largest_shattered(points(5, coordinates), half_space)) == coordinates + 1

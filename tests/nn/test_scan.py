@@ -42,6 +42,20 @@ def test_states_and_gradients_are_those_of_the_loop(function, dtype, T, seed):
 
 
 @pytest.mark.parametrize("dtype", [REAL, COMPLEX])
+@pytest.mark.parametrize("T", [1, 7, 40])
+def test_second_derivatives_are_those_of_the_loop(dtype, T):
+    torch.manual_seed(0)
+    tensors, weights = drawn(T, dtype), torch.randn(2, T, 3, dtype=dtype)
+
+    def second(function) -> tuple[Tensor, ...]:
+        loss = (function(*tensors) * weights).sin().abs().sum() + tensors[0].abs().pow(3).sum()
+        first = torch.autograd.grad(loss, tensors, create_graph=True)
+        return torch.autograd.grad(sum(g.abs().square().sum() for g in first), tensors)
+
+    torch.testing.assert_close(second(scan), second(loop), rtol=1e-9, atol=1e-10)
+
+
+@pytest.mark.parametrize("dtype", [REAL, COMPLEX])
 @pytest.mark.parametrize("low, high", [(1 - 1e-9, 1.0), (0.0, 1e-300), (0.0, 0.0), (1.0, 1.0)])
 def test_long_sequences_with_a_near_0_and_1_lose_nothing(dtype, low, high):
     torch.manual_seed(0)

@@ -169,7 +169,7 @@ def test_iterate_checks_its_input_before_the_first_step() -> None:
         iterate(network(), (X, Y), learning_rat=0.1)
     with pytest.raises(InputError, match="got ndarray, ndarray"):
         iterate(network(), (X.numpy(), Y.numpy()))
-    with pytest.raises(InputError, match="a DataLoader of them, got str"):
+    with pytest.raises(InputError, match="a DataLoader, got str"):
         iterate(network(), "data.csv")
 
 

@@ -23,7 +23,16 @@ from chainrule.arguments import checked
 
 
 class Layer(NamedTuple):
-    """Weight and bias of one layer, or their gradients, or a direction in which they move."""
+    """Weight and bias of one layer, or their gradients, or a direction in which they move.
+
+    Args:
+        W: Weight.
+        b: Bias.
+
+    >>> import torch
+    >>> Layer(torch.zeros(3, 2), torch.zeros(3)).W.shape
+    torch.Size([3, 2])
+    """
 
     W: Float[Tensor, "m n"]
     b: Float[Tensor, " m"]
@@ -33,7 +42,19 @@ class Layer(NamedTuple):
 def forward(
     layers: Sequence[Layer], x: Float[Tensor, "batch n"], activation: str
 ) -> tuple[list[Tensor], list[Tensor]]:
-    """Pre-activations z_1 … z_L and activations h_0 … h_{L-1} of a batch; f = z_L."""
+    """Pre-activations z_1 … z_L and activations h_0 … h_{L-1} of a batch; f = z_L.
+
+    Args:
+        layers: W_1, b_1 up to W_L, b_L.
+        x: Inputs h_0, one per row.
+        activation: Name of φ, such as relu; the last layer has none.
+
+    >>> import torch
+    >>> layers = [Layer(torch.eye(2), torch.zeros(2)), Layer(torch.ones(1, 2), torch.zeros(1))]
+    >>> z, h = forward(layers, torch.tensor([[1.0, -2.0]]), "relu")
+    >>> z[-1]
+    tensor([[1.]])
+    """
     phi, _ = ACTIVATIONS[activation]
     z, h = [], [x]
     for W, b in layers:
@@ -49,7 +70,21 @@ def gradients(
     delta: Float[Tensor, "batch outputs"],
     activation: str,
 ) -> list[Layer]:
-    """The δ-recursion: gradients of Σ ℓ_i over the batch, given δ_L = ∂ℓ/∂f."""
+    """The δ-recursion: gradients of Σ ℓ_i over the batch, given δ_L = ∂ℓ/∂f.
+
+    Args:
+        layers: W_1, b_1 up to W_L, b_L.
+        x: Inputs, one per row.
+        delta: δ_L, such as `delta_softmax` gives it.
+        activation: Name of φ.
+
+    >>> import torch
+    >>> layers = [Layer(torch.eye(2), torch.zeros(2)), Layer(torch.ones(1, 2), torch.zeros(1))]
+    >>> x, y = torch.tensor([[1.0, -2.0]]), torch.tensor([[3.0]])
+    >>> delta = delta_squared(forward(layers, x, "relu")[0][-1], y)
+    >>> gradients(layers, x, delta, "relu")[1].W
+    tensor([[-2.,  0.]])
+    """
     z, h = forward(layers, x, activation)
     _, derivative = ACTIVATIONS[activation]
     found: list[Layer] = []
@@ -64,7 +99,16 @@ def gradients(
 def delta_squared(
     f: Float[Tensor, "batch k"], y: Float[Tensor, "batch k"]
 ) -> Float[Tensor, "batch k"]:
-    """∂/∂f of ½ ‖y - f‖²."""
+    """∂/∂f of ½ ‖y - f‖².
+
+    Args:
+        f: Outputs.
+        y: Targets.
+
+    >>> import torch
+    >>> delta_squared(torch.tensor([[1.0]]), torch.tensor([[3.0]]))
+    tensor([[-2.]])
+    """
     return f - y
 
 
@@ -72,7 +116,16 @@ def delta_squared(
 def delta_squared_sigmoid(
     f: Float[Tensor, "batch k"], y: Float[Tensor, "batch k"]
 ) -> Float[Tensor, "batch k"]:
-    """∂/∂f of ½ ‖y - p‖² with p = σ(f): (p - y) p (1 - p)."""
+    """∂/∂f of ½ ‖y - p‖² with p = σ(f): (p - y) p (1 - p).
+
+    Args:
+        f: Outputs before the sigmoid.
+        y: Targets.
+
+    >>> import torch
+    >>> delta_squared_sigmoid(torch.tensor([[0.0]]), torch.tensor([[1.0]]))
+    tensor([[-0.1250]])
+    """
     p = f.sigmoid()
     return (p - y) * p * (1 - p)
 
@@ -81,7 +134,16 @@ def delta_squared_sigmoid(
 def delta_softmax(
     f: Float[Tensor, "batch k"], y: Int[Tensor, " batch"]
 ) -> Float[Tensor, "batch k"]:
-    """∂/∂f of -log softmax(f)_y."""
+    """∂/∂f of -log softmax(f)_y.
+
+    Args:
+        f: Logits, one column for each class.
+        y: Classes.
+
+    >>> import torch
+    >>> delta_softmax(torch.zeros(1, 2), torch.tensor([0]))
+    tensor([[-0.5000,  0.5000]])
+    """
     return f.softmax(1) - torch.nn.functional.one_hot(y, f.shape[1])
 
 
@@ -89,7 +151,17 @@ def delta_softmax(
 def delta_sigmoid(
     f: Float[Tensor, "batch 1"], y: Int[Tensor, " batch"]
 ) -> Float[Tensor, "batch 1"]:
-    """∂/∂f of -log σ((2y - 1) f)."""
+    """∂/∂f of -log σ((2y - 1) f).
+
+    Args:
+        f: Logits.
+        y: Classes, 0 or 1.
+
+    >>> import torch
+    >>> delta_sigmoid(torch.zeros(2, 1), torch.tensor([1, 0]))
+    tensor([[-0.5000],
+            [ 0.5000]])
+    """
     return f.sigmoid() - y[:, None]
 
 

@@ -32,7 +32,19 @@ Call = Callable[[Tensor, Tensor], Tensor]  # (old argument, new argument) ↦ th
 
 
 class Node(NamedTuple):
-    """A tensor of the graph: an input, a constant, or the result of an operation."""
+    """A tensor of the graph: an input, a constant, or the result of an operation.
+
+    Args:
+        name: As in `inputs`, or of the operation.
+        operation: Name of the function of torch; empty for inputs.
+        value: The tensor.
+        gradient: ∂ Σ output / ∂ value; None where there is none.
+
+    >>> import torch
+    >>> x = torch.tensor(2.0)
+    >>> trace(lambda: x * x, {"x": x}).nodes[0].name
+    'x'
+    """
 
     name: str
     operation: str
@@ -53,6 +65,11 @@ class Graph:
     nodes: one per tensor.
     edges: those of the operations.
     jacobians: ∂f_i/∂v_j of every edge (j, i), shaped (*result, *argument), if they were wanted.
+
+    >>> import torch
+    >>> x = torch.tensor(2.0)
+    >>> len(trace(lambda: x.exp() + x, {"x": x}).edges)
+    3
     """
 
     nodes: Sequence[Node]
@@ -77,6 +94,11 @@ def trace(
         compute: Evaluates the expression and returns a tensor.
         inputs: Names of the tensors that the expression depends on.
         jacobians: Also find the derivative of every operation by each argument; for small graphs.
+
+    >>> import torch
+    >>> x = torch.tensor(2.0)
+    >>> trace(lambda: x * x, {"x": x}).nodes[0].gradient
+    tensor(4.)
     """
     with requiring_gradients(inputs.values()):
         with Tape(inputs) as tape:

@@ -24,6 +24,16 @@ class Block(NamedTuple):
     """A layer x ↦ g(x, W) and its vector-Jacobian product.
 
     pull(x, W, p) = ([∂g/∂x]ᵀ p, [∂g/∂W]ᵀ p); W may be a tensor or a tuple of tensors.
+
+    Args:
+        g: The layer.
+        pull: Its vector-Jacobian product.
+
+    >>> import torch
+    >>> block = automatic(lambda x, W: x @ W)
+    >>> x, W = torch.tensor([[1.0, 2.0]]), torch.tensor([[3.0], [4.0]])
+    >>> block.pull(x, W, torch.ones(1, 1))[0]
+    tensor([[3., 4.]])
     """
 
     g: Callable[[Tensor, Any], Tensor]
@@ -39,7 +49,19 @@ class Costates(NamedTuple):
 
 @checked
 def states(blocks: Sequence[Block], weights: Sequence[Any], x: Tensor) -> list[Tensor]:
-    """x_0 = x and x_{l+1} = g_l(x_l, W_l)."""
+    """x_0 = x and x_{l+1} = g_l(x_l, W_l).
+
+    Args:
+        blocks: g_0 … g_{L-1}.
+        weights: W_0 … W_{L-1}.
+        x: x_0, batch first.
+
+    >>> import torch
+    >>> block = automatic(lambda x, W: x @ W)
+    >>> x, W = torch.tensor([[1.0, 2.0]]), torch.tensor([[3.0], [4.0]])
+    >>> states([block], [W], x)[-1]
+    tensor([[11.]])
+    """
     found = [x]
     for block, W in zip(blocks, weights, strict=True):
         found.append(block.g(found[-1], W))
@@ -50,7 +72,21 @@ def states(blocks: Sequence[Block], weights: Sequence[Any], x: Tensor) -> list[T
 def costates(
     blocks: Sequence[Block], weights: Sequence[Any], states: Sequence[Tensor], top: Tensor
 ) -> Costates:
-    """p_l = [∂g_l/∂x_l]ᵀ p_{l+1} from p_L = top = ∂ℓ/∂x_L down, and the gradients on the way."""
+    """p_l = [∂g_l/∂x_l]ᵀ p_{l+1} from p_L = top = ∂ℓ/∂x_L down, and the gradients on the way.
+
+    Args:
+        blocks: g_0 … g_{L-1}.
+        weights: W_0 … W_{L-1}.
+        states: x_0 … x_L, as `states` returns them.
+        top: ∂ℓ/∂x_L.
+
+    >>> import torch
+    >>> block = automatic(lambda x, W: x @ W)
+    >>> x, W = torch.tensor([[1.0, 2.0]]), torch.tensor([[3.0], [4.0]])
+    >>> costates([block], [W], states([block], [W], x), torch.ones(1, 1)).gradients[0]
+    tensor([[1.],
+            [2.]])
+    """
     p, gradients = [top], []
     for block, W, x in reversed(list(zip(blocks, weights, states[:-1], strict=True))):
         p_l, gradient = block.pull(x, W, p[-1])
@@ -61,7 +97,17 @@ def costates(
 
 @checked
 def dense(activation: str) -> Block:
-    """g(x, (W, b)) = φ(W x + b), with [∂g/∂x]ᵀ p = Wᵀ δ and [∂g/∂W]ᵀ p = δ xᵀ, δ = φ'(z) ⊙ p."""
+    """g(x, (W, b)) = φ(W x + b), with [∂g/∂x]ᵀ p = Wᵀ δ and [∂g/∂W]ᵀ p = δ xᵀ, δ = φ'(z) ⊙ p.
+
+    Args:
+        activation: Name of φ, such as relu.
+
+    >>> import torch
+    >>> from chainrule.autodiff import Layer
+    >>> layer = Layer(torch.eye(2), torch.zeros(2))
+    >>> states([dense("relu")], [layer], torch.tensor([[1.0, -1.0]]))[-1]
+    tensor([[1., 0.]])
+    """
     phi, derivative = ACTIVATIONS[activation]
 
     def pull(x: Tensor, layer: Layer, p: Tensor) -> tuple[Tensor, Layer]:
@@ -73,7 +119,18 @@ def dense(activation: str) -> Block:
 
 @checked
 def automatic(g: Callable[[Tensor, Any], Tensor]) -> Block:
-    """The block of any g(x, W), with torch's vector-Jacobian product."""
+    """The block of any g(x, W), with torch's vector-Jacobian product.
+
+    Args:
+        g: A differentiable function of x and W.
+
+    >>> import torch
+    >>> block = automatic(lambda x, W: x @ W)
+    >>> x, W = torch.tensor([[1.0, 2.0]]), torch.tensor([[3.0], [4.0]])
+    >>> block.pull(x, W, torch.ones(1, 1))[1]
+    tensor([[1.],
+            [2.]])
+    """
 
     def pull(x: Tensor, W: Any, p: Tensor) -> tuple[Tensor, Any]:
         return torch.func.vjp(g, x, W)[1](p)

@@ -29,7 +29,21 @@ def tangents(
     x_direction: Float[Tensor, "batch n"],
     activation: str,
 ) -> Float[Tensor, "batch outputs"]:
-    """ḟ, the derivative of the outputs along (Ẇ_1, ḃ_1, …, Ẇ_L, ḃ_L, ẋ)."""
+    """ḟ, the derivative of the outputs along (Ẇ_1, ḃ_1, …, Ẇ_L, ḃ_L, ẋ).
+
+    Args:
+        layers: W_1, b_1 up to W_L, b_L.
+        x: Inputs, one per row.
+        directions: Ẇ_1, ḃ_1 up to Ẇ_L, ḃ_L.
+        x_direction: ẋ.
+        activation: Name of φ.
+
+    >>> import torch
+    >>> double = Layer(torch.tensor([[2.0]]), torch.zeros(1))
+    >>> still = Layer(torch.zeros(1, 1), torch.zeros(1))
+    >>> tangents([double], torch.ones(1, 1), [still], torch.ones(1, 1), "relu")
+    tensor([[2.]])
+    """
     z, h = forward(layers, x, activation)
     _, derivative = ACTIVATIONS[activation]
     h_dot = x_direction
@@ -43,7 +57,17 @@ def tangents(
 def directional_derivative(
     f: Callable[[Tensor], Tensor], x: Tensor, v: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """f(x) and ∂f(x) v."""
+    """f(x) and ∂f(x) v.
+
+    Args:
+        f: A differentiable function.
+        x: Where.
+        v: Along which direction.
+
+    >>> import torch
+    >>> directional_derivative(torch.square, torch.tensor([3.0]), torch.tensor([1.0]))
+    (tensor([9.]), tensor([6.]))
+    """
     with warnings.catch_warnings():
         # torch compiles its forward-mode rules on first use with a function it has deprecated.
         warnings.filterwarnings("ignore", "`torch.jit.script`", DeprecationWarning)

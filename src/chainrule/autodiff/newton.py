@@ -20,7 +20,17 @@ from chainrule.errors import InputError
 
 @checked
 def newton(h: Function, start: Float[Tensor, " n"], steps: int) -> Float[Tensor, "points n"]:
-    """θ_0, θ_1, …, with θ_{t+1} = θ_t - (∇²h)⁻¹ ∇h; for few weights."""
+    """θ_0, θ_1, …, with θ_{t+1} = θ_t - (∇²h)⁻¹ ∇h; for few weights.
+
+    Args:
+        h: A function of θ with one value.
+        start: θ_0.
+        steps: Number of updates.
+
+    >>> import torch
+    >>> newton(lambda w: (w - 3).square().sum(), torch.zeros(1), steps=1)[-1]
+    tensor([3.])
+    """
     path = [start.detach()]
     for _ in range(steps):
         H = jacrev(grad(h))(path[-1])
@@ -41,6 +51,16 @@ def critical_points(
     """Minimizes ½ ‖∇h‖² from every start; ‖∇h‖ at the end says whether it became critical.
 
     A step that does not reduce ‖∇h‖ is not taken, and ν grows tenfold; else ν falls to a third.
+
+    Args:
+        h: A function of a vector with one value.
+        starts: Where to begin, one per row.
+        steps: Number of steps.
+
+    >>> import torch
+    >>> saddle = lambda w: w[0] ** 2 - w[1] ** 2
+    >>> bool(critical_points(saddle, torch.ones(1, 2), steps=30).abs().max() < 1e-3)
+    True
     """
     gradient, hessian = vmap(grad(h)), vmap(jacrev(grad(h)))
     theta, g = starts.detach(), gradient(starts.detach())

@@ -76,9 +76,10 @@ def sample_token(
         generator: Source of the random numbers.
         top_p: Of the top k, sample from the smallest set whose probabilities sum to at least p.
     """
-    p = token_probabilities(logits, temperature, top_k, top_p)
+    check_sampling(temperature, top_k, top_p)
     if temperature < MIN_TEMPERATURE:
-        return p.argmax(-1)
+        return logits.argmax(-1)
+    p = token_probabilities(logits, temperature, top_k, top_p)
     return torch.multinomial(p, 1, generator=generator)[:, 0]
 
 
@@ -89,11 +90,7 @@ def token_probabilities(
     top_p: float = 1.0,
 ) -> Float[Tensor, "batch vocab"]:
     """The probabilities by which `sample_token` draws; tokens that are cut off have 0."""
-    if not 0 <= temperature <= MAX_TEMPERATURE or top_k < 0 or not 0 < top_p <= 1:
-        raise InputError(
-            "temperature and top_k must be at least 0, top_p above 0 and at most 1, got "
-            f"temperature {temperature:g}, top_k {top_k} and top_p {top_p:g}"
-        )
+    check_sampling(temperature, top_k, top_p)
     if temperature < MIN_TEMPERATURE:
         return torch.zeros_like(logits).scatter(-1, logits.argmax(-1, keepdim=True), 1.0)
     if top_p < 1:
@@ -102,6 +99,15 @@ def token_probabilities(
         likeliest, tokens = logits.topk(top_k)
         logits = torch.full_like(logits, -torch.inf).scatter(1, tokens, likeliest)
     return (logits / temperature).softmax(-1)
+
+
+def check_sampling(temperature: float, top_k: int, top_p: float) -> None:
+    """Refuse options out of range."""
+    if not 0 <= temperature <= MAX_TEMPERATURE or top_k < 0 or not 0 < top_p <= 1:
+        raise InputError(
+            "temperature and top_k must be at least 0, top_p above 0 and at most 1, got "
+            f"temperature {temperature:g}, top_k {top_k} and top_p {top_p:g}"
+        )
 
 
 def nucleus(

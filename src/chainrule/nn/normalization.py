@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from chainrule.arguments import Count, NonNegative, Share, checked
 from chainrule.errors import InputError
+from chainrule.shares import SHARE
 
 
 @checked
@@ -48,7 +49,9 @@ class BatchNorm(nn.Module):
         mean, variance = self.running_mean, self.running_var
         if self.training:
             mean, variance = unit_statistics(x)
-            self._update_running(mean.detach(), variance.detach(), x.numel() // x.shape[1])
+            share, number = SHARE.get(), x.numel() // x.shape[1]
+            number = number if share is None else share.whole(number)
+            self._update_running(mean.detach(), variance.detach(), number)
         mean, variance, gamma, mu = (
             t.view(-1, *[1] * (x.ndim - 2)) for t in (mean, variance, self.weight, self.bias)
         )
@@ -124,13 +127,18 @@ def standardized(x: Tensor, mean: Tensor, variance: Tensor, eps: float) -> Tenso
 def unit_statistics(
     x: Float[Tensor, "batch units *rest"],
 ) -> tuple[Float[Tensor, " units"], Float[Tensor, " units"]]:
-    """Mean and mean square deviation of each unit over the batch."""
-    if x.numel() == x.shape[1]:
+    """Mean and mean square deviation of each unit over the batch, whatever processes share it."""
+    share, number = SHARE.get(), x.numel() // x.shape[1]
+    if (number if share is None else share.whole(number)) == 1:
         raise InputError(
             "batch normalization needs at least two values of each unit in training, got one"
         )
     axes = [0, *range(2, x.ndim)]
-    return x.mean(axes), x.var(axes, correction=0)
+    if share is None:
+        return x.mean(axes), x.var(axes, correction=0)
+    mean = share.sum(x.sum(axes)) / share.whole(number)
+    centered = x - mean.view(-1, *[1] * (x.ndim - 2))
+    return mean, share.sum(centered.square().sum(axes)) / share.whole(number)
 
 
 @checked

@@ -66,7 +66,8 @@ class OnGraphs(nn.Module):
     """A graph network on fixed graphs: f(k) = F(X_k, A_k).
 
     Args:
-        network: A network called as (x, edge_index, batch) with one output for each graph.
+        network: A network called as (x, edge_index, batch), with edge_attr last where edges have
+            features, with one output for each graph.
         graphs: The union of the graphs; it is not part of the state that is saved.
 
     >>> import torch
@@ -84,7 +85,8 @@ class OnGraphs(nn.Module):
     def forward(self, which: Int[Tensor, " batch"]) -> Float[Tensor, "batch outputs"]:
         """The outputs of the graphs with these numbers; the others are not computed."""
         chosen = select(self.graphs.graph, which)
-        return self.network(chosen.x, chosen.edge_index, chosen.batch)
+        known = () if chosen.edge_attr is None else (chosen.edge_attr,)
+        return self.network(chosen.x, chosen.edge_index, chosen.batch, *known)
 
 
 @checked

@@ -19,6 +19,7 @@ from torch import Tensor, nn
 
 from chainrule.arguments import Count, NonNegative, Share, checked
 from chainrule.nn.initialization import initialize
+from chainrule.shares import SHARE
 
 CHUNK_SIZE = 16  # clouds whose products with all units are in memory at a time
 
@@ -65,7 +66,9 @@ class PooledLayer(nn.Module):
         mean, variance = self.running_mean, self.running_var
         if self.training:
             mean, variance = statistics(h.flatten(0, 1), W)
-            self._update_statistics(mean.detach(), variance.detach(), h.shape[0] * h.shape[1])
+            share, number = SHARE.get(), h.shape[0] * h.shape[1]
+            number = number if share is None else share.whole(number)
+            self._update_statistics(mean.detach(), variance.detach(), number)
         return (self.mu + self.gamma * (z - mean) / (variance + self.eps).sqrt()).relu()
 
     @torch.no_grad()
@@ -95,7 +98,12 @@ def statistics(
     h: Float[Tensor, "points inputs"], W: Float[Tensor, "outputs inputs"]
 ) -> tuple[Float[Tensor, " outputs"], Float[Tensor, " outputs"]]:
     """Mean w_cᵀ E h and variance w_cᵀ Cov(h) w_c of every unit."""
-    mean = h.mean(0)
+    share = SHARE.get()
+    mean = h.mean(0) if share is None else share.sum(h.sum(0)) / share.whole(len(h))
     centered = h - mean
-    covariance = centered.T @ centered / len(h)
+    covariance = centered.T @ centered
+    if share is None:
+        covariance = covariance / len(h)
+    else:
+        covariance = share.sum(covariance) / share.whole(len(h))
     return W @ mean, ((W @ covariance) * W).sum(1)

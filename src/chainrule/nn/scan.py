@@ -15,8 +15,8 @@ The T steps are cut into blocks of √T steps, at most 64, which are processed i
 
 This takes few operations on large arrays instead of T on small ones, and about 3 T products instead
 of T. There are no divisions and no logarithms, so a may be 0, 1 or anything between, and the result
-equals the loop's up to rounding. If the product of a block overflows, which needs |a| > 1, the
-steps are computed one by one.
+equals the loop's up to rounding. Where a single step is large, or the product of a block overflows,
+which needs |a| > 1, the steps are computed one by one.
 
 `associative_scan` is the textbook's tree: about 3 T products too, of which only 2 log₂ T wait for
 each other, where blocks have 3 √T. That pays on thousands of processors; on a few cores, large
@@ -35,11 +35,11 @@ from typing import Any
 import torch
 from jaxtyping import Shaped
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from chainrule.errors import InputError
 
 MIN_STEPS = 16  # up to here the steps are computed one by one
+LARGE_STEP = 4096  # numbers; from here on, one operation a step costs less than three
 MAX_BLOCK = 64  # in longer blocks products of small a often become denormal, which is slow
 
 
@@ -133,10 +133,11 @@ class Scan(torch.autograd.Function):
         return states
 
     @staticmethod
-    @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
         a, states, h = ctx.saved_tensors
-        a = a.conj()
+        if torch.is_grad_enabled():  # the gradient is to be differentiated too
+            return differentiable_gradient(a, states, h, gradient)
+        a = once(a).conj().resolve_conj().expand(a.shape)
         g = torch.empty_like(states)
         g[:, -1] = gradient[:, -1]
         run(a[:, 1:], gradient[:, :-1], g[:, -1], g[:, :-1], backwards=True)
@@ -150,11 +151,21 @@ class Scan(torch.autograd.Function):
         return grad_a, g, grad_h
 
 
+def differentiable_gradient(
+    a: Tensor, states: Tensor, h: Tensor, gradient: Tensor
+) -> tuple[Tensor, ...]:
+    """∂ℓ/∂a, ∂ℓ/∂b and ∂ℓ/∂h_0 by the same recurrence from the end, itself differentiable."""
+    later = torch.cat([torch.zeros_like(a[:, :1]), a[:, 1:].flip(1)], 1).conj().resolve_conj()
+    g = Scan.apply(later, gradient.flip(1), torch.zeros_like(h)).flip(1)
+    before = torch.cat([h[:, None], states[:, :-1]], 1)
+    return g * before.conj(), g, a[:, 0].conj() * g[:, 0]
+
+
 def run(a: Tensor, b: Tensor, h: Tensor, states: Tensor, backwards: bool = False) -> None:
     """Write h_1 … h_T into `states`; backwards, time runs from the last step to the first."""
     T = b.shape[1]
     length = min(isqrt(T), MAX_BLOCK)
-    whole = T - T % length if T > MIN_STEPS else 0
+    whole = T - T % length if T > MIN_STEPS and h.numel() < LARGE_STEP else 0
     if whole:
         first = slice(T - whole, T) if backwards else slice(0, whole)
         blocks = (t[:, first].unflatten(1, (-1, length)) for t in (a, b, states))
@@ -173,12 +184,14 @@ def run_blocks(
 
     Returns the last state, or None if a product overflows.
     """
-    end, product = (t[0].clone(memory_format=torch.contiguous_format) for t in (b, a))
+    end = b[0].clone(memory_format=torch.contiguous_format)
+    product = once(a[0]).clone(memory_format=torch.contiguous_format)
     for a_t, b_t in zip(a[1:], b[1:], strict=True):
         torch.addcmul(b_t, a_t, end, out=end)
-        product.mul_(a_t)
+        product.mul_(once(a_t))
     if not product.isfinite().all():
         return None
+    product = product.expand(end.shape)
     begin = torch.empty_like(end)
     for initial, p, e in zip(*(steps(t, backwards) for t in (begin, product, end)), strict=True):
         initial.copy_(h)
@@ -193,6 +206,14 @@ def run_steps(
     """The steps one by one, written into `states`."""
     for a_t, b_t, h_t in zip(a, b, states, strict=True):
         h = torch.addcmul(b_t, a_t, h, out=h_t)
+
+
+def once(t: Tensor) -> Tensor:
+    """A tensor without the repetitions of an expanded one."""
+    repeated = [axis for axis, stride in enumerate(t.stride()) if stride == 0]
+    for axis in repeated:
+        t = t.narrow(axis, 0, 1)
+    return t
 
 
 def steps(t: Tensor, backwards: bool, axis: int = 1) -> tuple[Tensor, ...]:

@@ -11,6 +11,7 @@ from torch import Tensor
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
 from chainrule.errors import InputError
+from chainrule.shares import longest
 
 PADDING = 0
 Lengths = Int[Tensor, " batch"]
@@ -60,7 +61,7 @@ def trim_padding(tokens: Int[Tensor, "batch steps"]) -> Int[Tensor, "batch short
     """The rows cut to the length of the longest; a program that is exported keeps them whole."""
     if torch.compiler.is_compiling():
         return tokens
-    return tokens[:, : int(token_lengths(tokens).max())]
+    return tokens[:, : longest(int(token_lengths(tokens).max()))]
 
 
 def check_lengths(lengths: Tensor | None, batch: int, steps: int) -> None:

@@ -93,6 +93,12 @@ def not_finite(model: nn.Module) -> str:
     return next((name for name, tensor in model.named_buffers() if tensor.isnan().any()), "")
 
 
+def not_finite_local(model: nn.Module) -> str:
+    """The same of the part that this process holds of a sharded model."""
+    own = ((name, getattr(p, "_local_tensor", p)) for name, p in model.named_parameters())
+    return next((name for name, t in own if not t.isfinite().all()), "")
+
+
 def part(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
     """The tensors whose names start with the prefix, without it."""
     return {name.removeprefix(prefix): t for name, t in tensors.items() if name.startswith(prefix)}

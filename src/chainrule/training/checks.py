@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Any
 
-import torch
 from torch import Tensor, nn
 
 from chainrule.arguments import RAW
@@ -12,6 +12,7 @@ from chainrule.learning.losses import Loss
 from chainrule.learning.tasks import Task
 from chainrule.nn.pixels import unit_range
 from chainrule.training.evaluation import evaluation_mode
+from chainrule.training.loss_checks import loss_of
 from chainrule.training.settings import Settings
 
 Arrays = tuple[Tensor, ...]
@@ -88,27 +89,60 @@ def explained(inputs: Sequence[Tensor], where: str = "") -> Iterator[None]:
 
 def check_model(
     model: nn.Module, loss: Loss, arrays: Arrays, number: int, name: str, compared: bool = True
-) -> tuple[Tensor, Tensor]:
+) -> tuple[Any, Tensor]:
     """One example goes through model and loss; labels lie among the model's classes."""
     inputs, targets = [unit_range(t[:1]) for t in arrays[:number]], [t[:1] for t in arrays[number:]]
-    with explained(inputs, f" as in the {name} split"), evaluation_mode(model):
-        output = model(*inputs)
+    with explained(inputs, f" as in the {name} split{precisions(model, inputs)}"):
+        output = output_of(model, inputs)
     real = targets[0].is_floating_point()
-    if not real or (compared and len(targets) == 1):
+    own = getattr(loss, "of_the_user", False)  # it decides what whole numbers mean
+    labels = not real and not own
+    if isinstance(output, Tensor) and (labels or (compared and len(targets) == 1)):
         check_targets(output, arrays[number], name)
-    with torch.no_grad():
-        losses = loss(output, *targets)
+    losses = loss_of(loss, output, targets)
+    if own and not real:
+        check_largest(model, loss, arrays, number)
     if losses.shape not in ((1,), ()):
         raise InputError(
             "the loss must give one value per example, or one for the batch; for one example it "
-            f"gave the shape {tuple(losses.shape)}"
+            f"gave the shape {tuple(losses.shape)}; take the mean or the sum of the others, such as"
+            " loss.flatten(1).mean(1)"
         )
     return output, losses
 
 
-def check_label_settings(settings: Settings, output: Tensor, losses: Tensor, y: Tensor) -> None:
+def check_largest(model: nn.Module, loss: Loss, arrays: Arrays, number: int) -> None:
+    """A loss of the user's own takes the largest target too, which may be a class too many."""
+    y = arrays[number]
+    row = int(y.reshape(len(y), -1).amax(1).long().argmax())  # booleans have no argmax
+    example = [t[row : row + 1] for t in arrays]
+    output = output_of(model, [unit_range(t) for t in example[:number]])
+    loss_of(loss, output, example[number:])
+
+
+def output_of(model: nn.Module, inputs: Sequence[Tensor]) -> Any:
+    with evaluation_mode(model):
+        return model(*inputs)
+
+
+def precisions(model: nn.Module, inputs: Sequence[Tensor]) -> str:
+    """What to say of real inputs in another precision than the weights."""
+    weights = {p.dtype for p in model.parameters() if p.is_floating_point()}
+    found = {t.dtype for t in inputs if t.is_floating_point()} - weights
+    if not weights or not found:
+        return ""
+    ours, theirs = (str(next(iter(each))).removeprefix("torch.") for each in (weights, found))
+    return f", which are {theirs} where its weights are {ours}"
+
+
+def check_label_settings(settings: Settings, output: Any, losses: Tensor, y: Tensor) -> None:
     """Smoothed labels and class weights need one class per example, and a loss for each."""
-    one_class = output.ndim == 2 and y.ndim == 1 and not y.is_floating_point()
+    one_class = (
+        isinstance(output, Tensor)
+        and output.ndim == 2
+        and y.ndim == 1
+        and not y.is_floating_point()
+    )
     if settings.label_smoothing and not one_class:
         raise InputError("`label_smoothing` needs one class per example and one logit per class")
     if settings.class_weights != "none" and losses.ndim == 0:
@@ -131,10 +165,8 @@ def check_targets(output: Tensor, y: Tensor, name: str) -> None:
     if low < 0:
         raise InputError(f"the {name} split has the label {low}; expected classes from 0 up")
     if top >= classes:
-        raise InputError(
-            f"the {name} split has the label {top}, but the model has {classes} outputs "
-            f"(classes 0 to {classes - 1})"
-        )
+        known = f"{classes} outputs (classes 0 to {classes - 1})" if classes > 1 else "one output"
+        raise InputError(f"the {name} split has the label {top}, but the model has {known}")
 
 
 def check_monitor(settings: Settings, validated: bool, task: Task) -> None:
@@ -191,6 +223,7 @@ def frozen_norms(model: nn.Module) -> list[nn.Module]:
 
 def training_mode(model: nn.Module) -> None:
     """Training mode for everything but frozen normalization layers."""
-    model.train()
+    if not all(part.training for part in model.modules()):  # asking costs less than setting
+        model.train()
     for part in frozen_norms(model):
         part.eval()

@@ -1,7 +1,10 @@
 """A model's outputs on a whole split, and their loss and metrics."""
 
-from collections.abc import Iterator
+import copy
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -11,6 +14,16 @@ from chainrule.nn.pixels import unit_range
 
 AT_ONCE = 4096  # examples of a forward pass
 BYTES_AT_ONCE = 2**20  # of images that are stored as bytes, which may be large
+
+Each = Callable[[Callable[[Any], Any], Iterable[Any]], list[Any]]
+EACH: ContextVar[Each | None] = ContextVar("EACH", default=None)
+"""Replaces the loop of `each`: several processes share the parts of a split."""
+
+
+def each(function: Callable[[Any], Any], parts: Iterable[Any]) -> list[Any]:
+    """The function of every part, in order."""
+    together = EACH.get()
+    return [function(part) for part in parts] if together is None else together(function, parts)
 
 
 @contextmanager
@@ -26,24 +39,83 @@ def evaluation_mode(model: nn.Module) -> Iterator[None]:
             part.training = training
 
 
-def outputs(model: nn.Module, inputs: tuple[Tensor, ...], batch_size: int = AT_ONCE) -> Tensor:
-    """The model's outputs in evaluation mode, on the CPU, computed batch by batch."""
+def outputs(model: nn.Module, inputs: tuple[Tensor, ...], batch_size: int = AT_ONCE) -> Any:
+    """The model's outputs in evaluation mode, on the CPU, computed batch by batch.
+
+    Args:
+        model: Any module.
+        inputs: One tensor for each argument of the model, batch first.
+        batch_size: Examples in one forward pass.
+
+    >>> import torch
+    >>> outputs(torch.nn.Linear(3, 2), (torch.ones(5, 3),)).shape
+    torch.Size([5, 2])
+    """
     device = next((p.device for p in model.parameters()), torch.device("cpu"))
     if inputs[0].dtype == torch.uint8:
         batch_size = min(batch_size, max(1, BYTES_AT_ONCE // inputs[0][0].numel()))
     with evaluation_mode(model):
         parts = zip(*(t.split(batch_size) for t in inputs), strict=True)
-        return torch.cat([model(*(unit_range(t.to(device)) for t in p)).cpu() for p in parts])
+
+        def answered(part: tuple[Tensor, ...]) -> Any:
+            return on_cpu(model(*(unit_range(t.to(device)) for t in part)))
+
+        return joined(each(answered, parts))
+
+
+def joined(parts: Sequence[Any]) -> Any:
+    """The outputs of several batches as those of one; tuples and mappings by part."""
+    first = parts[0]
+    if isinstance(first, Mapping):
+        return with_values(first, {name: joined([p[name] for p in parts]) for name in first})
+    if isinstance(first, tuple | list):
+        return with_parts(first, [joined(part) for part in zip(*parts, strict=True)])
+    return None if first is None else torch.cat([*parts])
+
+
+def as_float(output: Any) -> Any:
+    """Real numbers in single precision or better, as losses want them; the form is kept."""
+    return changed(lambda t: t if t.dtype == torch.float64 else t.float(), output)
+
+
+def on_cpu(output: Any) -> Any:
+    """The same on the CPU, so that a device holds the outputs of one batch at a time."""
+    return changed(lambda t: t.cpu(), output)
+
+
+def changed(function: Callable[[Any], Any], output: Any) -> Any:
+    """The function of every tensor; the form, and None in a tensor's place, are kept."""
+    if isinstance(output, Mapping):
+        return with_values(output, {name: changed(function, t) for name, t in output.items()})
+    if isinstance(output, tuple | list):
+        return with_parts(output, [changed(function, part) for part in output])
+    return None if output is None else function(output)
+
+
+def with_parts(form: tuple[Any, ...] | list[Any], parts: list[Any]) -> tuple[Any, ...]:
+    """These parts as a tuple, with the names of the form where it has names."""
+    named = hasattr(form, "_fields")
+    return type(form)(*parts) if named else tuple(parts)  # type: ignore[return-value]
+
+
+def with_values(form: Mapping[str, Any], values: dict[str, Any]) -> Mapping[str, Any]:
+    """These values in a mapping like the form, whose class a loss may rely on."""
+    if type(form) is dict or not isinstance(form, MutableMapping):
+        return values
+    made = copy.copy(form)
+    for name, value in values.items():
+        made[name] = value
+    return made
 
 
 def evaluate_arrays(model: nn.Module, arrays: tuple[Tensor, ...], task: Task) -> dict[str, float]:
     """Mean loss and every metric of (input …, target …)."""
     arrays = task.targets(arrays)
-    output = outputs(model, arrays[: task.inputs]).float()
+    output = as_float(outputs(model, arrays[: task.inputs]))
     return measured(output, tuple(t.cpu() for t in arrays[task.inputs :]), task)
 
 
-def measured(output: Tensor, targets: tuple[Tensor, ...], task: Task) -> dict[str, float]:
+def measured(output: Any, targets: tuple[Tensor, ...], task: Task) -> dict[str, float]:
     """Mean loss and every metric of these outputs."""
     found = {"loss": task.loss(output, *targets).double().mean().item()}
     return found | {metric.name: metric(output, *targets) for metric in task.metrics}

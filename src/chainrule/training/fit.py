@@ -22,6 +22,7 @@ from chainrule.learning.tasks import Task
 from chainrule.registry import unknown
 from chainrule.training import devices
 from chainrule.training.checks import check_finite, explained
+from chainrule.training.distributed.group import current
 from chainrule.training.evaluation import outputs
 from chainrule.training.keywords import KeywordInputs, by_keywords
 from chainrule.training.loop import run
@@ -29,7 +30,7 @@ from chainrule.training.objective import Loss, chosen_task, parts_of
 from chainrule.training.progress import History, Progress
 from chainrule.training.settings import Settings
 from chainrule.training.sources.convert import as_source
-from chainrule.training.trainer import NetworkTrainer, prepare
+from chainrule.training.trainer import NetworkTrainer, TrainSpec, prepare
 
 Watch = Callable[[Iterator[Progress]], Iterator[Progress]]
 Callback = Callable[[Progress], object]
@@ -65,6 +66,11 @@ def iterate(
         tick: seconds between two reports inside an epoch, by default a tenth; 0 reports every
             step.
         changes: single settings, such as epochs=5 or learning_rate=1e-2.
+
+    >>> import chainrule as cr
+    >>> reports = iterate(cr.models.MLP(2, [8], 2), cr.data.moons(), epochs=2)
+    >>> [progress.epoch for progress in reports if progress.record]
+    [1, 2]
     """
     settings = changed(Settings() if settings is None else settings, changes)
     train, validation = parts_of(data, validation)
@@ -73,7 +79,20 @@ def iterate(
     source = as_source(train, settings, task.inputs)
     held = None if validation is None else as_source(validation, settings, task.inputs)
     spec = prepare(model, source, held, settings, task, devices.choose(device))
-    return run(NetworkTrainer(model, spec), None if folder is None else Path(folder), tick)
+    return run(trainer_for(model, spec), None if folder is None else Path(folder), tick)
+
+
+def trainer_for(model: nn.Module, spec: TrainSpec) -> NetworkTrainer:
+    """The trainer of one process, or of one among several."""
+    if (group := current()) is None:
+        return NetworkTrainer(model, spec)
+    from chainrule.training.distributed.trainer import ParallelTrainer
+
+    if not group.sharded:
+        return ParallelTrainer(model, spec, group)
+    from chainrule.training.distributed.sharding import ShardedTrainer
+
+    return ShardedTrainer(model, spec, group)
 
 
 @checked
@@ -98,6 +117,10 @@ def fit(
             raises StopTraining ends the run. A resumed run calls them for past epochs first.
         watch: passes the progress on and shows it, such as a progress bar.
         options: as for `iterate`.
+
+    >>> import chainrule as cr
+    >>> len(fit(cr.models.MLP(2, [8], 2), cr.data.moons(), epochs=2))
+    2
     """
     chosen = chosen_task(task, data, parts_of(data, validation)[0])
     steps = called_back(iterate(model, data, validation, task=chosen, **options), callbacks)
@@ -135,6 +158,10 @@ def evaluate(model: nn.Module, data: Any, task: Task | Loss | None = None) -> di
         model: a trained module.
         data: a split, a tuple (input …, target), a Dataset, a DataLoader or a batch source.
         task: as for `iterate`.
+
+    >>> import chainrule as cr
+    >>> sorted(evaluate(cr.models.MLP(2, [8], 2), cr.data.moons().test))
+    ['accuracy', 'error', 'loss']
     """
     if hasattr(data, "test"):
         raise InputError("expected one split to evaluate, such as data.test, got all of them")
@@ -145,7 +172,7 @@ def evaluate(model: nn.Module, data: Any, task: Task | Loss | None = None) -> di
 
 
 @checked
-def predict(model: nn.Module, *inputs: Any, batch_size: Count = 4096) -> Tensor:
+def predict(model: nn.Module, *inputs: Any, batch_size: Count = 4096) -> Any:
     """The model's outputs in evaluation mode, computed batch by batch, on the CPU.
 
     Args:
@@ -153,6 +180,10 @@ def predict(model: nn.Module, *inputs: Any, batch_size: Count = 4096) -> Tensor:
         inputs: tensors or arrays, one for each argument of the model, batch first, or a dictionary
             of them by argument name.
         batch_size: examples in one forward pass.
+
+    >>> import chainrule as cr
+    >>> predict(cr.models.MLP(2, [8], 2), cr.data.moons().test.x).shape
+    torch.Size([200, 2])
     """
     if len(inputs) == 1 and isinstance(inputs[0], Mapping):
         names = sorted(inputs[0])

@@ -14,16 +14,18 @@ import time
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
 import torch
 
 from chainrule.errors import StopTraining
+from chainrule.nn.float_products import ONEDNN, float_products
 from chainrule.training import devices
 from chainrule.training.progress import Progress, Record
 from chainrule.training.randomness import GENERATOR, outer_randomness
-from chainrule.training.state import LAST, State
+from chainrule.training.state import State
 
 TICK = 0.1  # seconds between two reports inside an epoch
 
@@ -37,6 +39,10 @@ class Trainer(ABC):
     threads: int
     device: torch.device
     checkpoint_seconds: float
+    large_products: bool = False
+    """Whether the products of a step are large enough for oneDNN where it is faster."""
+    processes: int = 1
+    tick: float = TICK
     loss_name: str = "train_loss"
     """The entry of an epoch's record that progress shows as its loss."""
 
@@ -60,13 +66,33 @@ class Trainer(ABC):
         """The epoch whose weights are kept; None: the last."""
         return None
 
+    def release(self) -> None:  # noqa: B027 (most hold nothing)
+        """Called when the loop is left, in whatever way."""
+
     @abstractmethod
     def finish(self) -> None:
         """Load the weights to keep into the models."""
 
+    def after_report(self) -> None:  # noqa: B027 (most look at the model in every step)
+        """Called when training goes on after a report, whose reader may have changed the model."""
+
     def running_loss(self) -> float:
         """Mean training loss of the epoch so far."""
         return self.state.mean_loss()
+
+    def due(self, now: bool) -> bool:
+        """Whether a report is due; several processes agree on it."""
+        return now
+
+    def agreed(self, now: bool) -> bool:
+        """Whether a checkpoint is due; several processes agree on it."""
+        return now
+
+    def interrupt(self) -> None:  # noqa: B027 (one process is stopped from outside)
+        """Stop here, where one of several processes was asked to; all have saved."""
+
+    def close(self) -> None:  # noqa: B027 (most have nothing to put back)
+        """Put back what the trainer has changed about the model."""
 
     def progress(self, step: int, record: Record | None = None, stopped: str = "") -> Progress:
         """A report, with the record of an epoch that just ended."""
@@ -88,7 +114,7 @@ def run(trainer: Trainer, folder: Path | None, tick: float | None = None) -> Gen
     tick: seconds between two reports inside an epoch, by default a tenth; 0 reports every step.
     """
     state = trainer.state
-    if folder is not None and (folder / LAST).exists():
+    if folder is not None and state.exists(folder):
         state.restore(folder, trainer.loss_name)
     with devices.prepared(trainer.device, threads_of(trainer)), outer_randomness():
         try:
@@ -98,13 +124,20 @@ def run(trainer: Trainer, folder: Path | None, tick: float | None = None) -> Gen
             if folder is not None:
                 state.save(folder)
         finally:
+            trainer.close()
             state.model.eval()
+            trainer.release()
     trainer.finish()
 
 
 def threads_of(trainer: Trainer) -> int:
     """As many as the run began with: sums over another number of threads round differently."""
-    began = trainer.state.origin.setdefault("num_threads", trainer.threads)
+    origin = trainer.state.origin
+    if origin.get("num_processes", 1) != trainer.processes:  # sums are grouped differently anyway
+        origin.pop("num_threads", None)
+    if trainer.processes > 1 or "num_processes" in origin:
+        origin["num_processes"] = trainer.processes
+    began = origin.setdefault("num_threads", trainer.threads)
     if began > devices.MOST_THREADS:
         warnings.warn(
             f"the run began with {began} threads, more than this machine can start: its weights "
@@ -124,7 +157,8 @@ def epochs(trainer: Trainer, tick: float | None = None) -> Iterator[Progress]:
     while not state.stopped:
         began = time.perf_counter()
         yield from one_epoch(trainer, tick)
-        record = {"epoch": state.epoch + 1} | trainer.finish_epoch()
+        with GENERATOR:
+            record = {"epoch": state.epoch + 1} | trainer.finish_epoch()
         record["seconds"] = time.perf_counter() - began
         state.history.append(record)
         done = "all epochs done" if state.epoch + 1 >= trainer.epochs else ""
@@ -138,16 +172,18 @@ def one_epoch(trainer: Trainer, tick: float | None) -> Iterator[Progress]:
     """The rest of the current epoch, with a report at every tick."""
     state, steps = trainer.state, trainer.steps
     trainer.start_epoch()
-    pause = TICK if tick is None else tick
+    pause = trainer.tick = TICK if tick is None else tick
     ticked = time.perf_counter()
     while state.step < steps:
-        with GENERATOR:  # steps of runs in other Python threads wait for their turn
+        # Steps of runs in other Python threads wait for their turn.
+        with GENERATOR, float_products(ONEDNN) if trainer.large_products else nullcontext():
             trainer.step(state.epoch * steps + state.step)
         state.step += 1
-        if time.perf_counter() - ticked >= pause:
+        if trainer.due(time.perf_counter() - ticked >= pause):
             report = trainer.progress(state.step)
             ticked = time.perf_counter()
             yield report
+            trainer.after_report()
 
 
 def with_checkpoints(
@@ -160,9 +196,10 @@ def with_checkpoints(
     saved = time.perf_counter()
     try:
         for now in progress:
-            if time.perf_counter() - saved >= trainer.checkpoint_seconds:
+            if trainer.agreed(time.perf_counter() - saved >= trainer.checkpoint_seconds):
                 trainer.state.save(folder)
                 saved = time.perf_counter()
+            trainer.interrupt()
             yield now
     except GeneratorExit:
         trainer.state.save(folder)

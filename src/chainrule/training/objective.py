@@ -19,6 +19,7 @@ from chainrule.learning.tasks import LANGUAGE_MODELING, Task, task_for
 from chainrule.registry import unknown
 from chainrule.training.settings import Settings
 from chainrule.training.sources.base import BatchSource
+from chainrule.training.sources.blocks import Blocks
 from chainrule.training.sources.convert import as_source
 from chainrule.training.sources.loaders import CollatedSource, LoaderSource, flattened
 from chainrule.training.sources.rows import Rows
@@ -35,7 +36,8 @@ def parts_of(data: Any, validation: Any) -> tuple[Any, Any]:
         return data, validation
     if validation is not None:
         raise InputError("`data` has a validation split already; leave `validation` out")
-    return data.train, data.validation if len(flattened(data.validation)[0]) else None
+    train = getattr(data, "blocks", data.train)  # all training rows, where they are on the disk
+    return train, data.validation if len(flattened(data.validation)[0]) else None
 
 
 def objective(
@@ -100,7 +102,26 @@ def chosen_task(task: Task | Loss | None, data: Any, train: Any) -> Task:
 
 def custom_task(loss: Loss, inputs: int) -> Task:
     """A task without metrics around a user's loss."""
-    return Task(getattr(loss, "__name__", "custom loss"), loss, inputs=inputs)
+    return Task(getattr(loss, "__name__", "custom loss"), PerExample(loss), inputs=inputs)
+
+
+class PerExample:
+    """A user's loss whose values (n, 1) are taken as (n,), as `reduction="none"` of torch gives.
+
+    Args:
+        loss: (output, target …) ↦ one value per example, or one for the batch.
+    """
+
+    of_the_user = True
+
+    def __init__(self, loss: Loss):
+        self.loss = loss
+        self.__name__ = getattr(loss, "__name__", type(loss).__name__)
+
+    def __call__(self, output: Any, *targets: Tensor) -> Any:
+        found = self.loss(output, *targets)
+        column = getattr(found, "ndim", 0) == 2 and found.shape[1] == 1
+        return found[:, 0] if column else found
 
 
 def sample(data: Any) -> tuple[tuple[Tensor, ...], int]:
@@ -114,19 +135,21 @@ def sample(data: Any) -> tuple[tuple[Tensor, ...], int]:
     data = first_examples(data)
     arrays = flattened(data) if isinstance(data, tuple | list) else ()
     if len(arrays) < 2 or not all(isinstance(t, Tensor) for t in arrays):
-        kinds = ", ".join(type(part).__name__ for part in arrays) or type(data).__name__
+        kinds = ", ".join(type(part).__name__ for part in arrays[:8]) or type(data).__name__
         raise InputError(
-            f"expected splits, tensors (input, target), a Dataset or a DataLoader of them, got "
-            f"{kinds}; chainrule.data.arrays(x, y) makes splits from NumPy arrays and frames"
+            "expected splits, or (input, target) as tensors, a Dataset or a DataLoader, got "
+            f"{kinds}; several inputs may be a tuple or a dictionary, ({{'x': x}}, y), and several "
+            "targets a tuple, (x, (y, z))"
         )
-    return arrays, len(arrays) - 1
+    targets = data[-1]
+    return arrays, len(arrays) - (len(targets) if type(targets) in (tuple, list) else 1)
 
 
 def first_examples(data: Any) -> Any:
     """(inputs, target …) as the data gives them: some rows of a data set, all of a tuple."""
     if isinstance(data, TensorDataset):
         return data.tensors
-    if isinstance(data, IterableDataset):
+    if isinstance(data, IterableDataset | Blocks):
         data = as_source(data, Settings())
     if isinstance(data, DataLoader):
         data = LoaderSource(data)

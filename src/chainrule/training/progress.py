@@ -15,10 +15,21 @@ SHOWN = 5  # epochs in a notebook's table
 class Progress:
     """A report, several times a second and at the end of every epoch.
 
+    epoch: the present one, from 1.
+    epochs: how many there will be.
+    step: the present update of the whole run.
+    steps: how many there will be.
+    loss: the running mean of the epoch.
     record: the metrics of an epoch that just ended.
     stopped: why training ended, in the last report.
     kept: the epoch whose weights early stopping keeps so far; None without early stopping.
     past: an epoch before the checkpoint that this run has resumed from.
+
+    >>> import chainrule as cr
+    >>> for progress in cr.iterate(cr.models.MLP(2, [8], 2), cr.data.moons(), epochs=1):
+    ...     pass
+    >>> progress.epoch, progress.stopped
+    (1, 'all epochs done')
     """
 
     epoch: int

@@ -19,7 +19,16 @@ MOST_PARTS = 2**31 - 1  # in which a batch can be processed
 @checked
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Everything about a training run except model, data and task."""
+    """Everything about a training run except model, data and task.
+
+    >>> import chainrule as cr
+    >>> settings = cr.Settings(epochs=2, optimizer="momentum", learning_rate=0.1)
+    >>> history = cr.fit(
+    ...     cr.models.MLP(2, [8], 2), cr.data.moons(), settings=settings, progress=False
+    ... )
+    >>> len(history)
+    2
+    """
 
     seed: int = 0
     """Seed of the initial weights, the order of the examples and every dropout mask."""
@@ -47,6 +56,11 @@ class Settings:
     """λ of the lasso penalty λ ‖W‖₁ on weights, not biases."""
     ema_decay: float = 0.0
     """Decay of an exponential moving average of the weights, which is then kept; 0: none."""
+    layer_decay: float = 1.0
+    """Factor of the learning rate from each layer to the one before it; 1: one rate for all."""
+    unfreeze_every: int = 0
+    """Epochs after which one more layer learns, from the last to the first; 0: all from the
+    start."""
     clip_norm: float = 0.0
     """Largest norm of the gradient; 0: no clipping."""
     accumulate: int = 1
@@ -60,7 +74,7 @@ class Settings:
     monitor: str = "loss"
     """What early stopping watches on the validation split: loss or a metric."""
     precision: str = "full"
-    """full, or mixed: bfloat16 products where the device has them."""
+    """full; mixed: bfloat16 products; or auto: mixed where device and network gain by it."""
     compile: bool = False
     """Compile the model with torch.compile: a minute of waiting, then faster steps."""
     threads: int = 0
@@ -75,10 +89,14 @@ class Settings:
                 raise InputError(f"`{field}` must be below 1, got {getattr(self, field)}")
         if self.accumulate > MOST_PARTS:
             raise InputError(f"`accumulate` must be at most {MOST_PARTS}, got {self.accumulate}")
+        if not 0 < self.layer_decay <= 1:
+            raise InputError(
+                f"`layer_decay` must be above 0 and at most 1, got {self.layer_decay:g}"
+            )
         if self.final_rate > 1:
             raise InputError(f"`final_rate` must be at most 1, got {self.final_rate}")
         for what, name, known in (
-            ("precision", self.precision, ("full", "mixed")),
+            ("precision", self.precision, ("full", "mixed", "auto")),
             ("kind of class weights", self.class_weights, ("none", "balanced")),
             ("kind of sampling", self.sampling, ("shuffle", "replacement")),
         ):
@@ -99,6 +117,7 @@ LEAST: Mapping[str, int] = {
     "lasso": 0,
     "ema_decay": 0,
     "clip_norm": 0,
+    "unfreeze_every": 0,
     "label_smoothing": 0,
     "patience": 0,
     "threads": 0,

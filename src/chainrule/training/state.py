@@ -3,7 +3,7 @@
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, NotRequired, TypedDict
+from typing import Annotated, Any, ClassVar, Literal, NotRequired, TypedDict
 
 from torch import Tensor, nn
 
@@ -15,6 +15,7 @@ from chainrule.training.schema import Count, conform
 from chainrule.training.stopping import EarlyStopping
 
 LAST, BEST = "last.safetensors", "best.safetensors"
+SHARDS = "last.json"  # names a set of files in place of the last one
 MEMBERS = "members"  # of networks trained together: a record of each
 
 
@@ -28,6 +29,8 @@ class Origin(TypedDict):
     """What the run began with, beside its settings."""
 
     num_threads: NotRequired[Annotated[int, range(1, 2**31)]]
+    products: NotRequired[Literal["full", "mixed"]]
+    num_processes: NotRequired[Annotated[int, range(1, 2**31)]]
 
 
 class Header(TypedDict):
@@ -46,10 +49,15 @@ class Header(TypedDict):
 def load(path: Path, form: type = Header) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Tensors and header of a checkpoint."""
     tensors, numbers = checkpoint.load(path)
+    return tensors, checked_numbers(numbers, path, form)
+
+
+def checked_numbers(numbers: dict[str, Any], path: Path, form: type = Header) -> dict[str, Any]:
+    """The numbers of a checkpoint, which must have this form."""
     conform(numbers, form, path)
     metrics = [{k: v for k, v in past.items() if k != MEMBERS} for past in numbers["history"]]
     conform(metrics, list[dict[str, float]], path, "history")
-    return tensors, numbers
+    return numbers
 
 
 @dataclass
@@ -129,11 +137,18 @@ class State:
                 f"the weights are no longer finite in epoch {self.epoch + 1}, step {self.step}; "
                 "the last good checkpoint is kept. Try a smaller `learning_rate`, or clip gradients"
             )
-        tensors = {
+        self.write(folder, self.named_parts())
+
+    def named_parts(self) -> dict[str, Tensor]:
+        """Every tensor of a checkpoint by its whole name."""
+        return {
             name: t
             for prefix, part in self.parts().items()
             for name, t in checkpoint.named(part, prefix).items()
         }
+
+    def write(self, folder: Path, tensors: dict[str, Tensor]) -> None:
+        """The tensors of a checkpoint as one file."""
         if folder != self.folder:
             with writing(folder):
                 folder.mkdir(parents=True, exist_ok=True)
@@ -141,10 +156,41 @@ class State:
         checkpoint.save(folder / LAST, tensors, self.numbers())
         if self.best_weights:
             checkpoint.save(folder / BEST, self.best_weights, {"epoch": self.stopping.best_epoch})
+        if (folder / SHARDS).exists():
+            from chainrule.training.distributed import shards
+
+            shards.remove(folder)
+
+    def read(self, folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        """Tensors and numbers of the last checkpoint."""
+        if not self.in_shards(folder):
+            return load(folder / LAST, self.form)
+        from chainrule.training.distributed import shards
+
+        return shards.whole(folder), self.numbers_of_set(folder)
+
+    def in_shards(self, folder: Path) -> bool:
+        """Whether the last checkpoint is a set of shards, which several processes have written."""
+        if not (folder / SHARDS).exists():
+            return False
+        if not (folder / LAST).exists():
+            return True
+        ours, theirs = load(folder / LAST, self.form)[1], self.numbers_of_set(folder)
+        return (theirs["epoch"], theirs["step"]) > (ours["epoch"], ours["step"])
+
+    def numbers_of_set(self, folder: Path) -> dict[str, Any]:
+        """What a set of shards holds beside its tensors."""
+        from chainrule.training.distributed import shards
+
+        return checked_numbers(shards.numbers(folder), folder / SHARDS, self.form)
+
+    def exists(self, folder: Path) -> bool:
+        """Whether the folder holds a checkpoint."""
+        return (folder / LAST).exists() or (folder / SHARDS).exists()
 
     def restore(self, folder: Path, loss_name: str = "") -> None:
         """Continue from the last checkpoint, whose records must hold a loss of this name."""
-        tensors, numbers = load(folder / LAST, self.form)
+        tensors, numbers = self.read(folder)
         for number, past in enumerate(numbers["history"]):
             if loss_name and loss_name not in past:
                 missing = f'is damaged: "history.{number}.{loss_name}" is missing'

@@ -7,28 +7,34 @@ bit for bit. Notes: J 3.4.
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from chainrule.errors import DivergenceError, InputError
+from chainrule.errors import DivergenceError
 from chainrule.learning.averaging import MovingAverage
 from chainrule.learning.losses import uniform_cross_entropy
-from chainrule.learning.optimizers import optimizer as make_optimizer
 from chainrule.learning.penalties import shrink
 from chainrule.learning.schedules import rate_factor
 from chainrule.learning.tasks import Task
 from chainrule.nn.aux_losses import collect_aux_losses
+from chainrule.nn.float_products import worth_onednn
 from chainrule.training import devices
 from chainrule.training.checks import check_monitor, check_settings, training_mode
+from chainrule.training.class_weights import class_weights
+from chainrule.training.delta_recursion import DeltaRecursion, delta_recursion
+from chainrule.training.evaluation import as_float
+from chainrule.training.layers import Layers, check_layers, layers_of, scale_rates, train_last
 from chainrule.training.loop import Trainer
+from chainrule.training.optimizer import optimizer_for
+from chainrule.training.precision import chosen_precision
 from chainrule.training.progress import Record
 from chainrule.training.randomness import reseed
 from chainrule.training.settings import Settings
-from chainrule.training.sources.base import Batch, BatchSource
+from chainrule.training.sources.base import Batch, BatchSource, chunks
 from chainrule.training.state import State
 from chainrule.training.stopping import EarlyStopping
 
@@ -63,7 +69,7 @@ def prepare(
             source.check(model, task, settings, name)
     check_monitor(settings, validation is not None, task)
     weights = class_weights(train, task).to(device) if settings.class_weights != "none" else None
-    devices.autocast(device, settings.precision)
+    devices.autocast(device, settings.precision.replace("auto", "full"))
     devices.place(model, device)
     return TrainSpec(
         forward=torch.compile(model) if settings.compile else model,
@@ -74,22 +80,6 @@ def prepare(
         device=device,
         class_weights=weights,
     )
-
-
-def class_weights(train: BatchSource, task: Task) -> Tensor:
-    """Balanced weights for the classes of a training source."""
-    arrays = getattr(train, "arrays", None)
-    if arrays is None:
-        raise InputError("`class_weights` needs the labels in memory; pass tensors")
-    return balanced(task.targets(arrays)[task.inputs])
-
-
-def balanced(y: Tensor) -> Tensor:
-    """w_k = N / (K N_k): every class has the same weight in the mean loss."""
-    if y.is_floating_point() or y.ndim != 1:
-        raise InputError("`class_weights` needs one class per example as the target")
-    counts = y.bincount().float()
-    return counts.sum() / (len(counts) * counts.clamp_min(1))
 
 
 def origin(settings: Settings, source: Mapping[str, Any]) -> dict[str, Any]:
@@ -106,28 +96,69 @@ def origin(settings: Settings, source: Mapping[str, Any]) -> dict[str, Any]:
 class NetworkTrainer(Trainer):
     """Trains one network."""
 
+    state_type: type[State] = State
+    gradients: DeltaRecursion | None = None
+
     def __init__(self, model: nn.Module, spec: TrainSpec):
         settings = spec.settings
         self.spec, self.device = spec, spec.device
         self.epochs, self.steps = settings.epochs, spec.train.steps(settings)
         work = spec.train.work(settings)
         self.threads = settings.threads or devices.threads_for(model, work)
+        self.rows = spec.train.rows(settings, model)
+        self.large_products = spec.device.type == "cpu" and worth_onednn(model, self.rows)
         self.checkpoint_seconds = settings.checkpoint_seconds
         self.pending: list[tuple[int, Tensor, int]] = []
-        self.state = State(
+        self.state = self.state_type(
             model,
             optimizer_for(model, settings),
             stopping=EarlyStopping(settings.patience),
             average=MovingAverage(settings.ema_decay) if settings.ema_decay else None,
             origin=origin(settings, spec.train.describe()),
         )
+        self.layers: Layers = []
+        if settings.layer_decay < 1 or settings.unfreeze_every:
+            self.layers = self.find_layers()
+            check_layers(settings, self.layers)
+            scale_rates(self.state.optimizer, self.layers, settings.layer_decay)
+
+    @property
+    def precision(self) -> str:
+        """The precision of products; one that was chosen is recorded, so a resumed run has it."""
+        wanted, origin = self.spec.settings.precision, self.state.origin
+        if wanted == "auto" and "products" not in origin:
+            origin["products"] = chosen_precision(wanted, self.state.model, self.rows, self.device)
+        return origin["products"] if wanted == "auto" else wanted
+
+    def find_layers(self) -> Layers:
+        """The layers of the network, in the order in which the first batch uses them."""
+        spec, model = self.spec, self.state.model
+        inputs = tuple(t.to(self.device) for t in spec.train.epoch(spec.settings, 0)(0).inputs)
+        return layers_of(model, lambda: spec.train.forward(model, inputs, {}))
 
     def start_epoch(self) -> None:
         state, settings = self.state, self.spec.settings
         self.batches = self.spec.train.epoch(settings, state.epoch)
         fresh = state.step == 0
         state.carried = {} if fresh else {k: t.to(self.device) for k, t in state.carried.items()}
+        if settings.unfreeze_every:
+            train_last(self.layers, 1 + state.epoch // settings.unfreeze_every)
         training_mode(state.model)
+        self.after_report()
+
+    def after_report(self) -> None:
+        self.gradients = self.written_out()
+
+    def written_out(self) -> DeltaRecursion | None:
+        """The gradients without autograd, where model, batches, loss and settings allow it."""
+        spec, model = self.spec, self.state.model
+        usual = type(spec.train).forward is BatchSource.forward and model.training
+        if not usual or self.precision == "mixed":
+            return None
+        return delta_recursion(model, spec.task, spec.settings, self.device)
+
+    def release(self) -> None:
+        train_last(self.layers, len(self.layers))
 
     def step(self, t: int) -> None:
         settings, on_cpu = self.spec.settings, self.device.type == "cpu"
@@ -143,7 +174,7 @@ class NetworkTrainer(Trainer):
     def set_rate(self, share: float) -> None:
         """The learning rate of this step, as a share of its peak."""
         for group in self.state.optimizer.param_groups:
-            group["lr"] = self.spec.settings.learning_rate * share
+            group["lr"] = self.spec.settings.learning_rate * share * group.get("rate_scale", 1.0)
 
     def update(self, batch: Batch) -> Tensor:
         """One step of the optimizer on a batch; its mean loss before the step."""
@@ -157,26 +188,47 @@ class NetworkTrainer(Trainer):
 
     def accumulate_loss(self, part: Batch, batch: Batch) -> Tensor:
         """The share of a part in the mean loss of its batch; its gradient is accumulated."""
-        spec, state = self.spec, self.state
-        inputs = tuple(t.to(self.device) for t in part.inputs)
-        targets = tuple(t.to(self.device) for t in part.targets)
-        with devices.autocast(self.device, spec.settings.precision), collect_aux_losses() as terms:
-            output, state.carried = spec.train.forward(spec.forward, inputs, state.carried)
-        if spec.settings.precision == "mixed":
-            output = output.float()
-        losses = spec.task.minimized(output, *targets)
-        if smoothing := spec.settings.label_smoothing:
-            losses = (1 - smoothing) * losses + smoothing * uniform_cross_entropy(output)
-        losses = sum(terms, losses)
-        if losses.ndim == 0:
-            loss = losses if part is batch else losses * (part.size / batch.size)
-        elif spec.class_weights is None:
-            loss = losses.mean() if part is batch else losses.sum() / batch.size
-        else:
-            w, labels = spec.class_weights, batch.targets[0].to(self.device)
-            loss = (w[targets[0]] * losses).sum() / w[labels].sum()
+        if self.gradients is not None and self.gradients.takes(part):
+            return self.gradients(part)
+        output, terms, targets = self.outputs(part)
+        losses = sum(terms, self.losses(output, targets))
+        loss = self.mean_of(losses, targets, part, batch)
         loss.backward()
         return loss.detach()
+
+    def outputs(self, part: Batch) -> tuple[Any, list[Tensor], tuple[Tensor, ...]]:
+        """The model's outputs, the terms its layers add to the loss, and the targets."""
+        inputs = tuple(t.to(self.device) for t in part.inputs)
+        targets = tuple(t.to(self.device) for t in part.targets)
+        with devices.autocast(self.device, self.precision), collect_aux_losses() as terms:
+            output = self.forward(inputs)
+        if self.precision == "mixed":
+            output = as_float(output)
+        return output, terms, targets
+
+    def forward(self, inputs: tuple[Tensor, ...]) -> Any:
+        """The forward pass, which may hand something on to the next step."""
+        spec, state = self.spec, self.state
+        output, state.carried = spec.train.forward(spec.forward, inputs, state.carried)
+        return output
+
+    def losses(self, output: Any, targets: tuple[Tensor, ...]) -> Tensor:
+        """One value per example, or one for all of them."""
+        losses = self.spec.task.minimized(output, *targets)
+        if smoothing := self.spec.settings.label_smoothing:
+            losses = (1 - smoothing) * losses + smoothing * uniform_cross_entropy(output)
+        return losses
+
+    def mean_of(
+        self, losses: Tensor, targets: tuple[Tensor, ...], part: Batch, batch: Batch
+    ) -> Tensor:
+        """The share of the losses of a part in the mean of its batch."""
+        if losses.ndim == 0:
+            return losses if part is batch else losses * (part.size / batch.size)
+        if self.spec.class_weights is None:
+            return losses.mean() if part is batch else losses.sum() / batch.size
+        w, labels = self.spec.class_weights, batch.targets[0].to(self.device)
+        return (w[targets[0]] * losses).sum() / w[labels].sum()
 
     def optimizer_step(self, loss: Tensor) -> None:
         """Clip and update; a loss that is not finite changes nothing."""
@@ -222,7 +274,7 @@ class NetworkTrainer(Trainer):
         if spec.validation is None:
             return {}
         monitor = spec.task.metric(spec.settings.monitor)
-        with state.averaged(), devices.autocast(self.device, spec.settings.precision):
+        with state.averaged(), devices.autocast(self.device, self.precision):
             found = spec.validation.evaluate(state.model, spec.task)
             if not math.isfinite(found["loss"]):
                 raise self.diverged("validation loss", found["loss"], self.steps)
@@ -245,32 +297,3 @@ class NetworkTrainer(Trainer):
             state.model.load_state_dict(state.best_weights)
         elif state.average is not None:
             state.model.load_state_dict(state.average.weights)
-
-
-def optimizer_for(
-    parameters: nn.Module | Iterable[nn.Parameter],
-    settings: Settings,
-    rate: float | None = None,
-    decay: float | None = None,
-) -> torch.optim.Optimizer:
-    """The optimizer of the settings; batched runs handle rate and decay themselves."""
-    made = make_optimizer(
-        settings.optimizer,
-        parameters,
-        settings.learning_rate if rate is None else rate,
-        settings.weight_decay if decay is None else decay,
-    )
-    if settings.beta2:
-        adaptive = [group for group in made.param_groups if "betas" in group]
-        if not adaptive:
-            raise InputError("`beta2` is for adam, adamw and lion; leave it out")
-        for group in adaptive:
-            group["betas"] = (group["betas"][0], settings.beta2)
-    return made
-
-
-def chunks(batch: Batch, number: int) -> list[Batch]:
-    """A batch in this many parts."""
-    inputs = zip(*(t.chunk(number) for t in batch.inputs), strict=True)
-    targets = zip(*(t.chunk(number) for t in batch.targets), strict=True)
-    return [Batch(i, t, len(i[0])) for i, t in zip(inputs, targets, strict=True)]

@@ -31,6 +31,7 @@ from chainrule.nn.decoding import sample
 from chainrule.nn.dropout import dropout as dropped
 from chainrule.nn.positions import LearnedPositions
 from chainrule.nn.profile import evaluating
+from chainrule.nn.token_decoder import TokenDecoder, fits
 from chainrule.nn.transformer_block import PreNormBlock, normal_initialization
 
 KVCaches = tuple[KVCache, ...]
@@ -134,15 +135,15 @@ class GPT(nn.Module):
     @torch.no_grad()
     def generate(
         self,
-        prompt: Int[Tensor, " length"],
+        prompt: Int[Tensor, "*batch length"],
         max_new_tokens: Natural,
         temperature: NonNegative = 1.0,
         top_k: Natural = 0,
         generator: torch.Generator | None = None,
         top_p: Share = 1.0,
         suppress_tokens: Sequence[Natural] = (),
-    ) -> Int[Tensor, " max_new_tokens"]:
-        """Tokens sampled one by one after the prompt.
+    ) -> Int[Tensor, "*batch max_new_tokens"]:
+        """Tokens sampled one by one after the prompt, or after each of several of one length.
 
         Args:
             prompt: One token or more; of a long one the last `context_length` count.
@@ -155,30 +156,30 @@ class GPT(nn.Module):
         """
         self.check_request(prompt, suppress_tokens)
 
-        def last(logits: Tensor) -> Tensor:
-            logits[:, -1, list(suppress_tokens)] = -torch.inf
-            return logits[:, -1]
-
-        def step(token: Tensor, state: tuple[Tensor, KVCaches]) -> tuple[Tensor, object]:
-            window, kv_caches = state
+        def step(
+            token: Tensor, state: tuple[Tensor, "Writer | TokenDecoder"]
+        ) -> tuple[Tensor, object]:
+            window, writer = state
             window = torch.cat([window, token[:, None]], 1)[:, -self.context_length :]
-            if kv_caches[0].length == self.context_length:
-                logits, kv_caches = self.decode_step(window)
+            if writer.length == self.context_length:
+                logits = self.decode_step(window)[0][:, -1]
             else:
-                logits, kv_caches = self.decode_step(token[:, None], kv_caches)
-            return last(logits), (window, kv_caches)
+                logits = writer.step(token)
+            return without(logits, suppress_tokens), (window, writer)
 
-        window = prompt[None, -self.context_length :]
+        window = prompt.reshape(-1, prompt.shape[-1])[:, -self.context_length :]
         with evaluating(self):
             logits, kv_caches = self.decode_step(window)
-            first, state = last(logits), (window, kv_caches)
-            return sample(step, first, state, max_new_tokens, temperature, top_k, generator, top_p)[
-                0
-            ]
+            first = without(logits[:, -1], suppress_tokens)
+            fast = type(self) is GPT and fits(self)
+            state = window, (TokenDecoder if fast else Writer)(self, kv_caches)
+            options = temperature, top_k, generator, top_p
+            written = sample(step, first, state, max_new_tokens, *options)
+        return written.view(*prompt.shape[:-1], max_new_tokens)
 
     def check_request(self, prompt: Tensor, suppress_tokens: Sequence[int]) -> None:
         vocab_size = len(self.embedding.weight)
-        if not len(prompt) or not 0 <= prompt.min() <= prompt.max() < vocab_size:
+        if not prompt.numel() or not 0 <= prompt.min() <= prompt.max() < vocab_size:
             raise InputError(
                 f"prompt must hold at least one token, each from 0 to {vocab_size - 1}, got "
                 f"{prompt.tolist() or 'none'}"
@@ -187,6 +188,29 @@ class GPT(nn.Module):
             raise InputError(
                 f"suppress_tokens must leave at least one of the {vocab_size} tokens, got all"
             )
+
+
+class Writer:
+    """Steps of one token by the blocks of any GPT; `TokenDecoder` is the fast one."""
+
+    def __init__(self, model: GPT, kv_caches: KVCaches):
+        self.model, self.kv_caches = model, kv_caches
+
+    @property
+    def length(self) -> int:
+        return self.kv_caches[0].length
+
+    def step(self, tokens: Int[Tensor, " batch"]) -> Float[Tensor, "batch vocab"]:
+        """The logits after these tokens."""
+        logits, self.kv_caches = self.model.decode_step(tokens[:, None], self.kv_caches)
+        return logits[:, -1]
+
+
+def without(logits: Tensor, tokens: Sequence[int]) -> Tensor:
+    """The logits, -∞ for these tokens."""
+    if tokens:
+        logits[:, list(tokens)] = -torch.inf
+    return logits
 
 
 def tanh_gelu(z: Tensor) -> Tensor:

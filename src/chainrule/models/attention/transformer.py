@@ -36,6 +36,7 @@ from chainrule.nn.transformer_block import (
     PreNormBlock,
     PreNormDecoderBlock,
 )
+from chainrule.shares import longest
 
 PADDING = 0
 BLOCKS = {
@@ -190,7 +191,7 @@ def word_mask(tokens: Int[Tensor, "batch steps"]) -> Bool[Tensor, "batch 1 1 ste
 def trim_padding(tokens: Int[Tensor, "batch steps"]) -> Int[Tensor, "batch shorter"]:
     """The columns up to the last one that holds a word."""
     used = (tokens != PADDING).any(0).nonzero()
-    return tokens[:, : int(used[-1]) + 1 if len(used) else 1]
+    return tokens[:, : longest(int(used[-1]) + 1 if len(used) else 1)]
 
 
 def embedding(vocab_size: int, hidden_size: int) -> nn.Embedding:

@@ -20,6 +20,7 @@ from torch import Tensor, nn
 from chainrule.arguments import Count, Rate, checked
 from chainrule.errors import InputError
 from chainrule.nn.activations import activation as activation_named
+from chainrule.nn.dense_stack import DenseLayer, DenseStack
 from chainrule.nn.dropout import dropout
 from chainrule.nn.initialization import initialize
 from chainrule.nn.normalization import WeightNormLinear
@@ -33,7 +34,7 @@ NORMS = {
 
 
 @checked
-class MLP(nn.Module):
+class MLP(DenseStack, nn.Module):
     """A fully connected network; `layers` are its affine maps in order.
 
         h_0 = x,   h_l = φ(W_l h_{l-1} + b_l),   f(x) = W_L h_{L-1} + b_L
@@ -89,6 +90,17 @@ class MLP(nn.Module):
         for layer, norm, rate in zip(self.layers, self.norms, self.rates, strict=False):
             h = dropout(self.activation(norm(layer(h))), rate, self.training)
         return self.layers[-1](h)
+
+    def dense_layers(self) -> list[DenseLayer] | None:
+        """Its affine maps for an engine that writes out their gradients; None with a norm."""
+        linears = [layer for layer in self.layers if type(layer) is nn.Linear]
+        others = len(self.layers) - len(linears)
+        others += sum(type(norm) is not nn.Identity for norm in self.norms)
+        if others or type(self).forward is not MLP.forward:
+            return None
+        *below, last = linears
+        hidden = zip(below, self.rates, strict=True)
+        return [*(DenseLayer(layer, self.activation, p) for layer, p in hidden), DenseLayer(last)]
 
 
 def parameter_count(

@@ -16,7 +16,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from chainrule.arguments import Count, Rate, checked
+from chainrule.arguments import Count, Natural, Rate, checked
 from chainrule.errors import InputError
 from chainrule.graphs import Graph, path, union
 from chainrule.models.geometric.message_passing import AGGREGATIONS, MPNNConv, aggregate
@@ -39,6 +39,7 @@ class GraphClassifier(nn.Module):
         aggregation: How a node combines messages: sum, mean or max.
         readout: How a graph combines its nodes: sum, mean or max.
         dropout: Dropout probability of r(G).
+        edge_features: Features of an edge.
 
     >>> edge_index = torch.tensor([[0, 1, 2, 3], [1, 0, 3, 2]])
     >>> batch = torch.tensor([0, 0, 1, 1])  # two graphs of two nodes each
@@ -55,13 +56,14 @@ class GraphClassifier(nn.Module):
         aggregation: str = "sum",
         readout: str = "sum",
         dropout: Rate = 0.0,
+        edge_features: Natural = 0,
     ):
         super().__init__()
         if readout not in AGGREGATIONS:
             raise InputError(f"there is no readout {readout!r}; choose {', '.join(AGGREGATIONS)}")
         self.readout, self.dropout = readout, dropout
         self.layers = nn.ModuleList(
-            MPNNConv(hidden_size if layer else in_features, hidden_size, aggregation)
+            MPNNConv(hidden_size if layer else in_features, hidden_size, aggregation, edge_features)
             for layer in range(num_layers)
         )
         self.norms = nn.ModuleList(nn.LayerNorm(hidden_size) for _ in range(num_layers))
@@ -76,9 +78,10 @@ class GraphClassifier(nn.Module):
         x: Float[Tensor, "nodes in_features"],
         edge_index: Int[Tensor, "2 edges"],
         batch: Int[Tensor, " nodes"] | None = None,
+        edge_attr: Float[Tensor, "edges edge_features"] | None = None,
     ) -> Float[Tensor, "graphs out_features"]:
         """f(G) of every graph; without `batch` all nodes are one graph."""
-        r = self.embed(x, edge_index, batch)
+        r = self.embed(x, edge_index, batch, edge_attr)
         return self.head(dropout(r, self.dropout, self.training))
 
     def embed(
@@ -86,12 +89,13 @@ class GraphClassifier(nn.Module):
         x: Float[Tensor, "nodes in_features"],
         edge_index: Int[Tensor, "2 edges"],
         batch: Int[Tensor, " nodes"] | None = None,
+        edge_attr: Float[Tensor, "edges edge_features"] | None = None,
     ) -> Float[Tensor, "graphs joint"]:
         """r(G) of every graph."""
         graph = Graph(x, edge_index, batch=batch)
         h, outputs = x, []
         for layer, norm in zip(self.layers, self.norms, strict=True):
-            h = norm(layer(h, edge_index)).relu()
+            h = norm(layer(h, edge_index, edge_attr)).relu()
             outputs.append(aggregate(h, graph.graph_of_node, graph.num_graphs, self.readout))
         return torch.cat(outputs, 1)
 

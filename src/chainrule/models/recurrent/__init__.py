@@ -28,6 +28,7 @@ from chainrule.models.recurrent.stacked import Stacked
 from chainrule.models.recurrent.state_space import StateSpace
 from chainrule.models.recurrent.text_classifier import TextClassifier
 from chainrule.models.recurrent.torch_conversion import from_torch, to_torch
+from chainrule.models.recurrent.word_tagger import WordTagger
 
 __all__ = [
     "GRU",
@@ -57,6 +58,7 @@ __all__ = [
     "Stacked",
     "StateSpace",
     "TextClassifier",
+    "WordTagger",
     "from_torch",
     "recurrent_layer",
     "recurrent_network",

@@ -56,7 +56,16 @@ def cell_class(cell: str) -> type[Recurrent]:
 
 @checked
 def recurrent_layer(cell: str, input_size: Count, hidden_size: Count) -> Recurrent:
-    """One new layer."""
+    """One new layer.
+
+    >>> recurrent_layer("gru", 3, 8).hidden_size
+    8
+
+    Args:
+        cell: elman, lstm, gru, lru, mingru, …
+        input_size: features of each step.
+        hidden_size: units of the state.
+    """
     return cell_class(cell)(input_size, hidden_size)
 
 
@@ -64,7 +73,18 @@ def recurrent_layer(cell: str, input_size: Count, hidden_size: Count) -> Recurre
 def recurrent_network(
     cell: str, input_size: Count, hidden_size: Count, num_layers: Count = 1, dropout: Rate = 0.0
 ) -> Recurrent:
-    """New layers on top of each other; linear recurrences stand in residual blocks."""
+    """New layers on top of each other; linear recurrences stand in residual blocks.
+
+    >>> recurrent_network("lstm", 3, 8, num_layers=2).hidden_size
+    8
+
+    Args:
+        cell: elman, lstm, gru, lru, mingru, …
+        input_size: features of each step.
+        hidden_size: units of each layer.
+        num_layers: layers on top of each other.
+        dropout: probability between the layers.
+    """
     chosen = cell_class(cell)
     if chosen in LINEAR_CELLS.values():
         return residual_stack(chosen, input_size, hidden_size, num_layers, dropout)

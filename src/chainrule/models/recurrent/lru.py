@@ -21,6 +21,7 @@ from chainrule.arguments import Count, Finite, checked
 from chainrule.errors import InputError
 from chainrule.models.recurrent.recurrent import Recurrent
 from chainrule.models.recurrent.sequence_classifier import SequenceClassifier
+from chainrule.nn.complex_pairs import complex_product, real_product
 from chainrule.nn.scan import scan
 
 
@@ -73,11 +74,9 @@ class LRU(Recurrent):
 
     def unroll(self, x: Tensor, *state: Tensor) -> tuple[Tensor, tuple[Tensor, ...]]:
         (h,) = state
-        B = self.log_gamma.exp()[:, None] * self.B
-        u = torch.complex(x @ B[0].T, x @ B[1].T)
+        u = complex_product(self.log_gamma.exp()[:, None] * self.B, x)
         states = scan(eigenvalues(self.nu, self.phi), u, h)
-        y = states.real @ self.C[0].T - states.imag @ self.C[1].T
-        return y + x @ self.D.T, (states,)
+        return real_product(self.C, states) + x @ self.D.T, (states,)
 
 
 def eigenvalues(nu: Float[Tensor, " m"], phi: Float[Tensor, " m"]) -> Complex[Tensor, " m"]:

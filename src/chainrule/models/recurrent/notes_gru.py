@@ -19,12 +19,12 @@ from typing import Any
 import torch
 from jaxtyping import Float
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from chainrule.arguments import Count, checked
 from chainrule.models.recurrent.notes_lstm import gate_weights
 from chainrule.models.recurrent.recurrent import Recurrent
 from chainrule.models.recurrent.sequence_classifier import SequenceClassifier
+from chainrule.nn.second_derivatives import differentiable_gradients
 
 
 @checked
@@ -73,6 +73,15 @@ def notes_gru_step(
     return s * z + (1 - s) * (torch.cat([zeta * z, x], 1) @ V.T).tanh()
 
 
+def unrolled(x: Tensor, z: Tensor, W: Tensor) -> Tensor:
+    """All z_t, differentiated by autograd."""
+    states = []
+    for x_t in x:
+        z = notes_gru_step(x_t, z, W)
+        states.append(z)
+    return torch.stack(states)
+
+
 class Unrolled(torch.autograd.Function):
     """All steps of inputs (steps, batch, n), and their gradient."""
 
@@ -88,13 +97,14 @@ class Unrolled(torch.autograd.Function):
             gates_t[:, : 2 * m].addmm_(z_before, GH_z.T).sigmoid_()
             candidate.addmm_(zeta * z_before, V_z.T).tanh_()
             torch.lerp(candidate, z_before, s, out=z_t)
-        ctx.save_for_backward(x, gates, zs, W)
+        ctx.save_for_backward(x, z, gates, zs, W)
         return zs[1:]
 
     @staticmethod
-    @once_differentiable
     def backward(ctx: Any, grad_z: Tensor) -> tuple[Tensor, ...]:
-        x, gates, zs, W = ctx.saved_tensors
+        x, z, gates, zs, W = ctx.saved_tensors
+        if torch.is_grad_enabled():  # the gradient is to be differentiated too
+            return differentiable_gradients(unrolled, (x, z, W), grad_z)
         m = zs.shape[2]
         GH_z, V_z, W_x = W[: 2 * m, :m], W[2 * m :, :m], W[:, m:]
         s, zeta, candidate = gates.chunk(3, 2)

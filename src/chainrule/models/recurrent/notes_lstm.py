@@ -20,11 +20,11 @@ from typing import Any
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
-from torch.autograd.function import once_differentiable
 
 from chainrule.arguments import Count, checked
 from chainrule.models.recurrent.recurrent import Recurrent
 from chainrule.models.recurrent.sequence_classifier import SequenceClassifier
+from chainrule.nn.second_derivatives import differentiable_gradients
 
 
 @checked
@@ -82,6 +82,16 @@ def notes_lstm_step(
     return h.sigmoid() * (z @ U.T).tanh(), z
 
 
+def unrolled(x: Tensor, zeta: Tensor, z: Tensor, W: Tensor, U: Tensor) -> tuple[Tensor, Tensor]:
+    """All ζ_t and z_t, differentiated by autograd."""
+    states = []
+    for x_t in x:
+        zeta, z = notes_lstm_step(x_t, zeta, z, W, U)
+        states.append((zeta, z))
+    zetas, zs = zip(*states, strict=True)
+    return torch.stack(zetas), torch.stack(zs)
+
+
 class Unrolled(torch.autograd.Function):
     """All steps of inputs (steps, batch, n), and their gradient."""
 
@@ -103,21 +113,22 @@ class Unrolled(torch.autograd.Function):
             torch.mul(f, z_before, out=z_t).addcmul_(g, v)
             torch.mm(z_t, U.T, out=u_t).tanh_()
             torch.mul(h, u_t, out=zeta_t)
-        ctx.save_for_backward(x, gates, zetas, zs, us, W, U)
+        ctx.save_for_backward(x, zeta, z, gates, zetas, zs, us, W, U)
         return zetas[1:], zs[1:]
 
     @staticmethod
-    @once_differentiable
     def backward(ctx: Any, grad_zeta: Tensor, grad_z: Tensor) -> tuple[Tensor, ...]:
-        x, gates, zetas, zs, us, W, U = ctx.saved_tensors
+        x, zeta, z, gates, zetas, zs, us, W, U = ctx.saved_tensors
+        if torch.is_grad_enabled():  # the gradient is to be differentiated too
+            return differentiable_gradients(unrolled, (x, zeta, z, W, U), (grad_zeta, grad_z))
         m = len(U)
         v, f, g, h = gates.chunk(4, 2)
         slopes = torch.empty_like(gates).unflatten(2, (4, m))
-        torch.mul(g, 1 - v * v, out=slopes[:, :, 0])
-        torch.mul(zs[:-1], f * (1 - f), out=slopes[:, :, 1])
-        torch.mul(v, g * (1 - g), out=slopes[:, :, 2])
-        torch.mul(us, h * (1 - h), out=slopes[:, :, 3])
-        output_slopes = h * (1 - us * us)
+        times_tanh_slope(g, v, out=slopes[:, :, 0])
+        times_sigmoid_slope(zs[:-1], f, out=slopes[:, :, 1])
+        times_sigmoid_slope(v, g, out=slopes[:, :, 2])
+        times_sigmoid_slope(us, h, out=slopes[:, :, 3])
+        output_slopes = times_tanh_slope(h, us, out=torch.empty_like(us))
         delta, delta_u = slopes, output_slopes  # used once; the gradients then overwrite them
         delta_zeta, delta_z = torch.zeros_like(zetas[0]), torch.zeros_like(zs[0])
         W_zeta, W_x = W[:, :m], W[:, m:]
@@ -133,6 +144,16 @@ class Unrolled(torch.autograd.Function):
         grad_W = torch.cat([rows.T @ zetas[:-1].view(-1, m), rows.T @ x.reshape(-1, x.shape[2])], 1)
         grad_U = delta_u.view(-1, m).T @ zs[1:].view(-1, m)
         return (rows @ W_x).view(x.shape), delta_zeta, delta_z, grad_W, grad_U
+
+
+def times_tanh_slope(x: Tensor, y: Tensor, out: Tensor) -> Tensor:
+    """x ⊙ (1 - y²), the slope of y = tanh(·)."""
+    return torch.ops.aten.tanh_backward.grad_input(x, y, grad_input=out)
+
+
+def times_sigmoid_slope(x: Tensor, y: Tensor, out: Tensor) -> Tensor:
+    """x ⊙ y ⊙ (1 - y), the slope of y = σ(·)."""
+    return torch.ops.aten.sigmoid_backward.grad_input(x, y, grad_input=out)
 
 
 def example() -> tuple[SequenceClassifier, Tensor]:

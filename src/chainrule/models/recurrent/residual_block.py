@@ -122,7 +122,19 @@ def residual_stack(
     num_layers: Count,
     dropout: Rate = 0.0,
 ) -> Stacked:
-    """An affine map to hidden_size features, then num_layers residual blocks of new layers."""
+    """An affine map to hidden_size features, then num_layers residual blocks of new layers.
+
+    >>> from chainrule.models.recurrent import LRU
+    >>> residual_stack(LRU, 3, 8, num_layers=2).hidden_size
+    8
+
+    Args:
+        cell_class: makes a layer from input size and hidden size.
+        input_size: features of each step.
+        hidden_size: features between the blocks.
+        num_layers: residual blocks.
+        dropout: probability inside the blocks.
+    """
     layers = (cell_class(hidden_size, hidden_size) for _ in range(num_layers))
     blocks = [ResidualBlock(layer, dropout) for layer in layers]
     return Stacked([Projection(input_size, hidden_size), *blocks])

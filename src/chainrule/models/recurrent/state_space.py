@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from chainrule.arguments import Count, checked
 from chainrule.models.recurrent.recurrent import Recurrent
 from chainrule.models.recurrent.sequence_classifier import SequenceClassifier
+from chainrule.nn.complex_pairs import complex_product, real_product
 from chainrule.nn.scan import scan
 
 MIN_DELTA, MAX_DELTA = 1e-3, 1e-1  # range of the initial Δ
@@ -64,10 +65,8 @@ class StateSpace(Recurrent):
         (h,) = state
         A = torch.complex(-self.alpha.exp(), self.omega)
         A_bar, ratio = discretize(A, self.log_delta.exp())
-        u = torch.complex(x @ self.B[0].T, x @ self.B[1].T)
-        states = scan(A_bar, ratio * u, h)
-        y = states.real @ self.C[0].T - states.imag @ self.C[1].T
-        return 2 * y + x @ self.D.T, (states,)
+        states = scan(A_bar, ratio * complex_product(self.B, x), h)
+        return 2 * real_product(self.C, states) + x @ self.D.T, (states,)
 
 
 def discretize(A: Tensor, delta: Tensor) -> tuple[Tensor, Tensor]:

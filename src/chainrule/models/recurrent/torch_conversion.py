@@ -20,7 +20,17 @@ NAMES = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
 
 @checked
 def from_torch(theirs: nn.RNNBase) -> Recurrent:
-    """Our network with the weights of torch's, which must have biases and no projection."""
+    """Our network with the weights of torch's, which must have biases and no projection.
+
+    Args:
+        theirs: An RNN, LSTM or GRU of torch.nn.
+
+    >>> import torch
+    >>> theirs = torch.nn.GRU(3, 8, batch_first=True)
+    >>> x = torch.randn(2, 5, 3)
+    >>> torch.allclose(from_torch(theirs)(x)[0], theirs(x)[0], atol=1e-6)
+    True
+    """
     if not theirs.bias or theirs.proj_size:
         raise InputError("expected a torch network with biases and without proj_size")
     layers: list[Recurrent] = []
@@ -38,7 +48,16 @@ def from_torch(theirs: nn.RNNBase) -> Recurrent:
 
 @checked
 def to_torch(ours: Recurrent) -> nn.RNNBase:
-    """torch's network with the weights of ours: LSTM, GRU or Elman layers of one size."""
+    """torch's network with the weights of ours: LSTM, GRU or Elman layers of one size.
+
+    Args:
+        ours: A network of this chapter.
+
+    >>> import torch
+    >>> ours, x = LSTM(3, 8), torch.randn(2, 5, 3)
+    >>> torch.allclose(to_torch(ours)(x)[0], ours(x)[0], atol=1e-6)
+    True
+    """
     layers = [layer for layer, _ in single_layers(ours)]
     kinds, sizes = {type(layer) for layer in layers}, {layer.hidden_size for layer in layers}
     if len(kinds) > 1 or len(sizes) > 1 or not kinds <= {LSTM, GRU, Elman}:

@@ -62,5 +62,5 @@ def probability(delta: float) -> float:
 
 def positive(**numbers: int | float) -> None:
     for name, value in numbers.items():
-        if not value > 0 or math.isinf(value):
+        if not 0 < value < math.inf:  # also for integers beyond the largest float
             raise InputError(f"{name} must be a positive number, got {value}")

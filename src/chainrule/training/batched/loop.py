@@ -28,11 +28,12 @@ from chainrule.training.batched.state import BatchedState
 from chainrule.training.batched.step import update, zero_out
 from chainrule.training.checks import Arrays
 from chainrule.training.loop import Trainer, run
+from chainrule.training.optimizer import optimizer_for
 from chainrule.training.progress import History, Record
 from chainrule.training.randomness import permutation
 from chainrule.training.settings import Settings
 from chainrule.training.stopping import EarlyStopping
-from chainrule.training.trainer import optimizer_for, origin
+from chainrule.training.trainer import origin
 
 EVALUATION_NUMBERS = 2**22  # of a cross-validation's held-out rows that are put through together
 Folds = Sequence[tuple[Tensor, Tensor]]
@@ -63,6 +64,14 @@ def iterate_many(
         folds: for each model the rows of `train` it trains on and those it is validated on.
         folder: where the run is checkpointed and continued from.
         augment: changes the inputs of a training batch.
+
+    >>> import chainrule as cr
+    >>> data = cr.data.moons()
+    >>> models = [cr.models.MLP(2, [8], 2) for _ in range(3)]
+    >>> for progress in iterate_many(models, (data.train.x, data.train.y)):
+    ...     break
+    >>> progress.epochs
+    20
     """
     task = task or task_for(train[-1])
     batched = stack_up(models, train, validation, settings, task, folds, augment)
@@ -72,7 +81,21 @@ def iterate_many(
 def fit_many(
     models: Sequence[nn.Module], train: Arrays, *rest: Any, **options: Any
 ) -> list[History]:
-    """Train the models in place to the end; one history for each. Arguments as `iterate_many`."""
+    """Train the models in place to the end; one history for each.
+
+    Args:
+        models: of one architecture, as for `iterate_many`.
+        train: (input, target).
+        rest: what `iterate_many` takes after them, such as validation and settings.
+        options: the same by name.
+
+    >>> import chainrule as cr
+    >>> data = cr.data.moons()
+    >>> models = [cr.models.MLP(2, [8], 2) for _ in range(3)]
+    >>> histories = fit_many(models, (data.train.x, data.train.y))
+    >>> len(histories), len(histories[0])
+    (3, 20)
+    """
     records: list[list[Record]] = [[] for _ in models]
     stopped = ""
     for progress in iterate_many(models, train, *rest, **options):

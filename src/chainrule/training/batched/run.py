@@ -23,9 +23,9 @@ from chainrule.training.checks import (
     check_split,
     normalizes_batches,
 )
+from chainrule.training.class_weights import balanced
 from chainrule.training.progress import Progress
 from chainrule.training.settings import Settings
-from chainrule.training.trainer import balanced
 
 OWN = {"seed", "learning_rate", "weight_decay", "label_smoothing"}
 
@@ -207,6 +207,8 @@ ALONE = {
     "compile": False,
     "lasso": 0.0,
     "ema_decay": 0.0,
+    "layer_decay": 1.0,
+    "unfreeze_every": 0,
     "sampling": "shuffle",
 }
 """Settings that a batched program does not support, and the only value it accepts."""

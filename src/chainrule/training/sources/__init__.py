@@ -4,6 +4,7 @@ A new kind of batch is a new source, never a new loop.
 """
 
 from chainrule.training.sources.base import Batch, BatchSource
+from chainrule.training.sources.blocks import Blocks, BlockShuffledRows
 from chainrule.training.sources.convert import as_source
 from chainrule.training.sources.loaders import DatasetSource, LoaderSource
 from chainrule.training.sources.random_windows import RandomWindows
@@ -15,11 +16,14 @@ from chainrule.training.sources.rows import (
     RowsWithReplacement,
     WholeBatch,
 )
+from chainrule.training.sources.token_shards import TokenShards
 from chainrule.training.sources.truncated_bptt import TruncatedBPTT
 
 __all__ = [
     "Batch",
     "BatchSource",
+    "BlockShuffledRows",
+    "Blocks",
     "BucketedSequences",
     "DatasetSource",
     "LoaderSource",
@@ -28,6 +32,7 @@ __all__ = [
     "RandomWindows",
     "Rows",
     "RowsWithReplacement",
+    "TokenShards",
     "TruncatedBPTT",
     "WholeBatch",
     "as_source",

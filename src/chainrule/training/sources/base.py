@@ -1,8 +1,9 @@
 """The interface of a batch source."""
 
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -22,6 +23,16 @@ class Batch(NamedTuple):
     size: int
 
 
+S = TypeVar("S", bound="BatchSource")
+
+
+def shared(source: S, rank: int, ranks: int) -> S:
+    """The same source as one of several processes reads it."""
+    found = copy.copy(source)
+    found.rank, found.ranks = rank, ranks
+    return found
+
+
 class BatchSource(ABC):
     """Where the batches of a run come from.
 
@@ -32,6 +43,9 @@ class BatchSource(ABC):
     """Settings that make no sense for these batches, and why."""
     whole: bool = False
     """Whether every batch holds all examples."""
+    rank: int = 0
+    ranks: int = 1
+    """The number of this process, where several share every batch, and how many do."""
 
     @abstractmethod
     def __len__(self) -> int:
@@ -53,13 +67,25 @@ class BatchSource(ABC):
     def check(self, model: nn.Module, task: Task, settings: Settings, name: str) -> None:
         """Refuse what cannot work, in one sentence, before the first step."""
 
+    def share(self, rank: int, ranks: int) -> "BatchSource | None":
+        """The source of one of several processes, which reads its own rows of each batch only.
+
+        None where rows cannot be read apart. The size of a batch stays that of the whole one.
+        """
+        return None
+
+    def own(self, rows: Tensor) -> Tensor:
+        """The rows of a batch that this process reads; the first stands in for none."""
+        start, stop = (r * len(rows) // self.ranks for r in (self.rank, self.rank + 1))
+        return rows[start:stop] if stop > start else rows[:1]
+
     def prepared(self, task: Task, device: torch.device, training: bool) -> "BatchSource":
         """The source with its targets in the form of the task and its data on the device."""
         return self
 
     def forward(
         self, model: Callable[..., Any], inputs: Arrays, carried: Carried
-    ) -> tuple[Tensor, Carried]:
+    ) -> tuple[Any, Carried]:
         """The model's output, and what the next step needs besides the weights."""
         return model(*inputs), {}
 
@@ -70,3 +96,14 @@ class BatchSource(ABC):
     def work(self, settings: Settings) -> int:
         """Rows per step that are multiplied with the weights; it decides the number of threads."""
         return settings.batch_size
+
+    def rows(self, settings: Settings, model: nn.Module) -> int:
+        """Rows of a step's matrix products: those of `work`, times the places of an example."""
+        return self.work(settings)
+
+
+def chunks(batch: Batch, number: int) -> list[Batch]:
+    """A batch in this many parts."""
+    inputs = zip(*(t.chunk(number) for t in batch.inputs), strict=True)
+    targets = zip(*(t.chunk(number) for t in batch.targets), strict=True)
+    return [Batch(i, t, len(i[0])) for i, t in zip(inputs, targets, strict=True)]

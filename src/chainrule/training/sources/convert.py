@@ -8,6 +8,7 @@ from chainrule.errors import InputError
 from chainrule.learning.augmentation import Augment
 from chainrule.training.settings import Settings
 from chainrule.training.sources.base import BatchSource
+from chainrule.training.sources.blocks import Blocks, BlockShuffledRows
 from chainrule.training.sources.loaders import (
     DatasetSource,
     IterableSource,
@@ -20,16 +21,19 @@ from chainrule.training.sources.rows import Rows, RowsWithReplacement, WholeBatc
 def as_source(
     data: Any, settings: Settings, inputs: int = 1, augment: Augment | None = None
 ) -> BatchSource:
-    """The batches of a tuple of tensors, a Dataset or a DataLoader; a source is returned unchanged.
+    """The batches of tensors, blocks, a Dataset or a DataLoader; a source is returned unchanged.
 
     Args:
-        data: tensors (input …, target), a torch `Dataset` or `DataLoader`, or a batch source.
+        data: tensors (input …, target), blocks of rows on the disk, a torch `Dataset` or
+            `DataLoader`, or a batch source.
         settings: `optimizer="gd"` takes all rows, `sampling="replacement"` draws them.
         inputs: how many of the tensors go into the model.
         augment: changes the first input of a training batch.
     """
     if isinstance(data, BatchSource):
         return data
+    if isinstance(data, Blocks):
+        return BlockShuffledRows(data, inputs, augment)
     if isinstance(data, TensorDataset):
         data = data.tensors
     if isinstance(data, DataLoader):

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 from torch.utils.data import DataLoader, Dataset, default_collate
 
 from chainrule.children import die_with_parent_process
@@ -22,7 +22,14 @@ from chainrule.training.checks import (
     check_model,
     check_split,
 )
-from chainrule.training.evaluation import evaluation_mode, measured
+from chainrule.training.evaluation import (
+    as_float,
+    each,
+    evaluation_mode,
+    joined,
+    measured,
+    on_cpu,
+)
 from chainrule.training.randomness import GENERATOR, mix, permutation, with_replacement
 from chainrule.training.settings import Settings
 from chainrule.training.sources.base import Arrays, Batch, BatchSource
@@ -58,15 +65,16 @@ class CollatedSource(BatchSource):
 
     def evaluate(self, model: nn.Module, task: Task) -> dict[str, float]:
         device = next((p.device for p in model.parameters()), torch.device("cpu"))
-        outputs: list[Tensor] = []
-        targets: list[Arrays] = []
+
+        def answered(collated: Any) -> tuple[Any, Arrays]:
+            batch = self.as_batch(collated, task)
+            output = on_cpu(as_float(model(*(t.to(device) for t in batch.inputs))))
+            return output, batch.targets
+
         with evaluation_mode(model):
-            for collated in self.all():
-                batch = self.as_batch(collated, task)
-                outputs.append(model(*(t.to(device) for t in batch.inputs)).float().cpu())
-                targets.append(batch.targets)
+            outputs, targets = zip(*each(answered, self.all()), strict=True)
         every = tuple(torch.cat(parts) for parts in zip(*targets, strict=True))
-        return measured(torch.cat(outputs), every, task)
+        return measured(joined(outputs), every, task)
 
     def check(self, model: nn.Module, task: Task, settings: Settings, name: str) -> None:
         first = next(self.all(), None)
@@ -161,7 +169,13 @@ class LoaderSource(CollatedSource):
             if step != following:
                 batches = islice(seeded(self.loader, mix(settings.seed, epoch)), step, None)
             following = step + 1
-            return self.as_batch(next(batches), self.task)
+            found = next(batches, None)
+            if found is None:
+                raise InputError(
+                    f"the data ended after {step} of the {len(self.loader)} batches of an epoch; "
+                    "its `__len__` promises more examples than it gives"
+                )
+            return self.as_batch(found, self.task)
 
         return batch
 
@@ -230,11 +244,12 @@ def start_worker(own: Callable[[int], None] | None, worker: int) -> None:
 
 
 def flattened(data: tuple[Any, ...] | list[Any]) -> tuple[Any, ...]:
-    """((a, b), y) → (a, b, y): several inputs may come as a tuple or a dictionary of their own.
+    """((a, b), (y, z)) → (a, b, y, z): several inputs, and targets, may be a tuple of their own.
 
-    Those of a dictionary stand in the order of their names.
+    Inputs may also be a dictionary; they stand in the order of its names.
     """
-    first = data[0] if data else ()
+    first, rest = (data[0], data[1:]) if data else ((), ())
+    targets = [one for part in rest for one in (part if type(part) in (tuple, list) else (part,))]
     if isinstance(first, Mapping):
-        return (*(first[name] for name in sorted(first)), *data[1:])
-    return (*first, *data[1:]) if type(first) in (tuple, list) else tuple(data)
+        return (*(first[name] for name in sorted(first)), *targets)
+    return (*first, *targets) if type(first) in (tuple, list) else (*data[:1], *targets)

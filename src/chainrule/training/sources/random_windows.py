@@ -9,12 +9,13 @@ from torch import nn
 from chainrule.errors import InputError
 from chainrule.learning.tasks import Task
 from chainrule.training.checks import check_learnable, check_text
-from chainrule.training.evaluation import evaluation_mode
+from chainrule.training.evaluation import each, evaluation_mode
 from chainrule.training.settings import Settings
-from chainrule.training.sources.base import Arrays, Batch
+from chainrule.training.sources.base import Arrays, Batch, shared
 from chainrule.training.sources.text import TextSource, summed_loss
 
 TOKENS = 2**14  # of windows per forward pass of an evaluation
+EVALUATED = 2**23  # tokens of a text, at most about so many
 
 
 class RandomWindows(TextSource):
@@ -24,7 +25,8 @@ class RandomWindows(TextSource):
 
     Nothing is carried from step to step: all T predictions of all B windows are made at once. The
     positions of step t follow from (seed, t). A text is evaluated in windows that lie end to end,
-    so that each of the T positions counts alike, as it does in the mean over random ones.
+    so that each of the T positions counts alike, as it does in the mean over random ones; of a text
+    of more than 2²³ tokens some windows are taken, at equal distances.
     Radford et al. (2018); Karpathy (2022), nanoGPT. Notes: J 6.4.
 
     Args:
@@ -58,21 +60,31 @@ class RandomWindows(TextSource):
         last, size = len(x) - self.context_length + 1, settings.batch_size
 
         def batch(step: int) -> Batch:
-            positions = torch.randint(last, (size, 1), device=x.device) + within
-            return Batch((x[positions],), (y[positions],), size)
+            positions = self.own(torch.randint(last, (size, 1), device=x.device)) + within
+            return Batch((x[positions].long(),), (y[positions].long(),), size)
 
         return batch
+
+    def share(self, rank: int, ranks: int) -> "RandomWindows":
+        return shared(self, rank, ranks)
 
     def evaluate(self, model: nn.Module, task: Task) -> dict[str, float]:
         """Mean loss per token over windows that lie end to end; a remainder is not read."""
         device = next(model.parameters()).device
         T = self.context_length
         number = len(self) // T
-        x, y = (t[: number * T].view(number, T) for t in self.text)
-        rows, total = max(1, TOKENS // T), 0.0
+        x, y = (t[: number * T].view(number, T)[:: -(-number * T // EVALUATED)] for t in self.text)
+        rows = max(1, TOKENS // T)
+
+        def loss(part: Arrays) -> float:
+            x_part, y_part = (t.long().to(device) for t in part)
+            return summed_loss(model(x_part), y_part)
+
         with evaluation_mode(model):
-            for x_part, y_part in zip(x.split(rows), y.split(rows), strict=True):
-                total += summed_loss(model(x_part.to(device)), y_part.to(device))
+            sums = each(loss, zip(x.split(rows), y.split(rows), strict=True))
+        total = 0.0
+        for part in sums:  # `sum` rounds in another way from Python 3.12 on
+            total += part
         return {"loss": total / y.numel()}
 
     def check(self, model: nn.Module, task: Task, settings: Settings, name: str) -> None:

@@ -15,7 +15,9 @@ from chainrule.training.checks import check_batches, check_label_settings, check
 from chainrule.training.evaluation import evaluate_arrays
 from chainrule.training.randomness import bucketed, permutation, with_replacement
 from chainrule.training.settings import Settings
-from chainrule.training.sources.base import Arrays, Batch, BatchSource
+from chainrule.training.sources.base import Arrays, Batch, BatchSource, shared
+
+PIXELS = 16  # to a place: images shrink on their way through a network, or come in patches
 
 
 class Rows(BatchSource):
@@ -50,11 +52,19 @@ class Rows(BatchSource):
 
     def gather(self, rows: Tensor) -> Batch:
         """These rows as a batch, augmented; images of bytes become numbers in [0, 1]."""
-        batch = tuple(t.index_select(0, rows) for t in self.arrays)
+        own = self.own(rows) if self.ranks > 1 else rows
+        batch = tuple(t.index_select(0, own) for t in self.arrays)
         batch = (*map(unit_range, batch[: self.inputs]), *batch[self.inputs :])
         if self.augment is not None:
             batch = (self.augment(batch[0]), *batch[1:])
         return Batch(batch[: self.inputs], batch[self.inputs :], len(rows))
+
+    def rows(self, settings: Settings, model: nn.Module) -> int:
+        return self.work(settings) * places(self.arrays[0], model)
+
+    def share(self, rank: int, ranks: int) -> "Rows | None":
+        drawn = self.augment is not None or type(self).gather is not Rows.gather
+        return None if drawn else shared(self, rank, ranks)
 
     def evaluate(self, model: nn.Module, task: Task) -> dict[str, float]:
         return evaluate_arrays(model, self.arrays, task)
@@ -155,3 +165,12 @@ class MirroredRows(Rows):
         both = (*batch.inputs, *batch.targets)
         turned = [torch.where(mirrored.view(-1, *[1] * (t.ndim - 1)), t.flip(-1), t) for t in both]
         return Batch(tuple(turned[: self.inputs]), tuple(turned[self.inputs :]), batch.size)
+
+
+def places(x: Tensor, model: nn.Module) -> int:
+    """Where the weights of an average layer meet an example: its tokens, or parts of an image."""
+    if x.ndim == 2 and not x.is_floating_point():
+        return x.shape[1]
+    if x.ndim == 4 and any(isinstance(part, nn.Conv2d) for part in model.modules()):
+        return max(1, x[0, 0].numel() // PIXELS)
+    return 1

@@ -53,7 +53,7 @@ class TruncatedBPTT(TextSource):
 
         def batch(step: int) -> Batch:
             part = slice(step * T, (step + 1) * T)
-            return Batch((x[:, part],), (y[:, part],), streams)
+            return Batch((x[:, part].long(),), (y[:, part].long(),), streams)
 
         return batch
 
@@ -72,8 +72,8 @@ class TruncatedBPTT(TextSource):
         with evaluation_mode(model):
             chunks = zip(x.split(CHUNK, 1), y.split(CHUNK, 1), strict=True)
             for x_t, y_t in chunks:
-                logits, state = model.decode_step(x_t.to(device), state)  # type: ignore[operator]
-                total += summed_loss(logits, y_t.to(device))
+                logits, state = model.decode_step(x_t.long().to(device), state)  # type: ignore[operator]
+                total += summed_loss(logits, y_t.long().to(device))
         return {"loss": total / y.numel()}
 
     def check(self, model: nn.Module, task: Task, settings: Settings, name: str) -> None:

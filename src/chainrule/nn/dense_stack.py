@@ -1,0 +1,88 @@
+"""What a network of affine maps says about itself, so that its gradients can be written out.
+
+    h_l = m_l ⊙ φ(W_l h_{l-1} + b_l),   f(x) = W_L h_{L-1} + b_L
+
+A model says so as a `DenseStack`; an `nn.Sequential` is read.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch.nn.modules.module import _has_any_global_hook as has_any_global_hook
+
+
+class DenseLayer(NamedTuple):
+    """One affine map, what follows it, and the rate of `chainrule.nn.dropout` after that."""
+
+    linear: nn.Linear
+    activation: Callable[[Tensor], Tensor] | None = None
+    rate: float = 0.0
+
+
+class DenseStack:
+    """A model that may be nothing but affine maps with activations between them."""
+
+    def dense_layers(self) -> list[DenseLayer] | None:
+        """Its layers, or None if there is anything else."""
+        return None
+
+
+MODULES: dict[type[nn.Module], Callable[[Tensor], Tensor]] = {
+    nn.ReLU: F.relu,
+    nn.Tanh: torch.tanh,
+    nn.Sigmoid: torch.sigmoid,
+}
+
+
+def dense_layers(model: nn.Module) -> list[DenseLayer] | None:
+    """The layers of a model that is nothing but affine maps with activations between them."""
+    if type(model) is nn.Sequential:
+        layers = read(model)
+    else:
+        layers = model.dense_layers() if isinstance(model, DenseStack) else None
+    return layers if layers and plain(model, layers) else None
+
+
+def read(parts: Iterable[nn.Module]) -> list[DenseLayer] | None:
+    """The layers of a sequence, which may begin by flattening; None if it holds anything else."""
+    layers: list[DenseLayer] = []
+    for place, part in enumerate(parts):
+        if type(part) is nn.Flatten and not place and (part.start_dim, part.end_dim) == (1, -1):
+            continue
+        if type(part) is nn.Linear:
+            layers.append(DenseLayer(part))
+        elif type(part) in MODULES and layers and layers[-1].activation is None:
+            layers[-1] = layers[-1]._replace(activation=MODULES[type(part)])
+        else:
+            return None
+    return layers
+
+
+def plain(model: nn.Module, layers: list[DenseLayer]) -> bool:
+    """Whether the layers are all there is: nothing watched, replaced, frozen, shared or further."""
+    linears = [layer.linear for layer in layers]
+    own = {p for part in linears for p in part.parameters()}
+    parts = list(model.modules())
+    return (
+        all(type(part) is nn.Linear for part in linears)
+        and len(set(linears)) == len(linears)
+        and own == set(model.parameters())
+        and len(own) == sum(1 + (part.bias is not None) for part in linears)
+        and all(p.requires_grad and not hooked_weight(p) for p in own)
+        and not any(hooked(part) or "forward" in vars(part) for part in parts)
+        and not has_any_global_hook()
+    )
+
+
+def hooked(part: nn.Module) -> bool:
+    """Whether somebody watches or changes what goes through a module."""
+    hooks = part._forward_hooks, part._forward_pre_hooks, part._backward_hooks
+    return any(hooks) or bool(part._backward_pre_hooks)
+
+
+def hooked_weight(p: Tensor) -> bool:
+    """Whether somebody watches or changes the gradient of a weight."""
+    return bool(p._backward_hooks) or bool(getattr(p, "_post_accumulate_grad_hooks", None))

@@ -1,0 +1,120 @@
+"""Backpropagation written out: the gradients of a network of affine maps without autograd.
+
+    δ_L = ∂ℓ/∂f,     δ_{l-1} = φ'(z_{l-1}) ⊙ m_{l-1} ⊙ W_lᵀ δ_l,     z_l = W_l h_{l-1} + b_l
+    ∂ℓ/∂W_l = Σ δ_l h_{l-1}ᵀ,     ∂ℓ/∂b_l = Σ δ_l                    sums over the batch
+
+The cross-entropy and its softmax have the gradient p - e_y; memory is taken once and used in every
+step. The operations are those of autograd in its order, so the bits are its bits, which the tests
+compare. Rumelhart, Hinton and Williams (1986). Notes: J 3.1.
+"""
+
+from collections.abc import Callable
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from chainrule.learning import losses
+from chainrule.learning.tasks import Task
+from chainrule.nn.dense_stack import DenseLayer, dense_layers
+from chainrule.nn.dropout import MASKS, mask
+from chainrule.training.settings import Settings
+from chainrule.training.sources.base import Batch
+
+DERIVATIVES: dict[Callable[[Tensor], Tensor], Callable[[Tensor, Tensor], Tensor]] = {
+    F.relu: lambda delta, h: torch.ops.aten.threshold_backward(delta, h, 0),
+    torch.tanh: torch.ops.aten.tanh_backward,
+    torch.sigmoid: torch.ops.aten.sigmoid_backward,
+}
+"""δ ⊙ φ'(z), by the value h = φ(z)."""
+
+
+class DeltaRecursion:
+    """The mean loss of a batch, and its gradient in every weight's `grad`."""
+
+    def __init__(self, layers: list[DenseLayer], by_classes: bool):
+        self.layers, self.by_classes = layers, by_classes
+        self.weights = [(layer.linear.weight, layer.linear.bias) for layer in layers]
+        self.gradients = [
+            (torch.empty_like(W), b is not None and torch.empty_like(b)) for W, b in self.weights
+        ]
+
+    def takes(self, batch: Batch) -> bool:
+        """Whether the batch has the form that is written out here; autograd takes all others."""
+        if len(batch.inputs) != 1 or len(batch.targets) != 1:
+            return False
+        if MASKS.get() is not None or torch.is_autocast_enabled("cpu"):
+            return False
+        (x,), (y,), W = batch.inputs, batch.targets, self.weights[-1][0]
+        if x.dtype != W.dtype or x.ndim < 2 or x[0].numel() != self.weights[0][0].shape[1]:
+            return False
+        if self.by_classes:
+            return y.ndim == 1 and y.dtype == torch.long and len(W) > 1
+        return y.dtype == W.dtype and y.numel() == len(x) * len(W)
+
+    @torch.no_grad()
+    def __call__(self, batch: Batch) -> Tensor:
+        h = batch.inputs[0].flatten(1)
+        inputs, outputs, masks = [], [], []
+        for (_, activation, rate), (W, b) in zip(self.layers, self.weights, strict=True):
+            inputs.append(h)
+            h = F.linear(h, W, b)
+            h = h if activation is None else activation(h)
+            outputs.append(h)
+            masks.append(mask(h, rate) if rate else None)
+            h = h if masks[-1] is None else h * masks[-1]
+        loss, delta = (class_loss if self.by_classes else squared_loss)(h, batch.targets[0])
+        self.backward(delta, inputs, outputs, masks)
+        return loss
+
+    def backward(
+        self,
+        delta: Tensor,
+        inputs: list[Tensor],
+        outputs: list[Tensor],
+        masks: list[Tensor | None],
+    ) -> None:
+        """Every weight's gradient, from ∂ℓ/∂f down."""
+        for place in reversed(range(len(self.layers))):
+            (W, b), (dW, db) = self.weights[place], self.gradients[place]
+            if (m := masks[place]) is not None:
+                delta = delta * m
+            if (activation := self.layers[place].activation) is not None:
+                delta = DERIVATIVES[activation](delta, outputs[place])
+            torch.mm(delta.T, inputs[place], out=dW)
+            W.grad = dW
+            if b is not None:
+                torch.sum(delta, 0, out=db)
+                b.grad = db
+            if place:
+                delta = delta @ W
+
+
+def class_loss(f: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    """The mean of -log softmax(f)_y, and its gradient (p - e_y) / N."""
+    log_p = f.log_softmax(1)
+    delta = torch.zeros_like(log_p).scatter_(1, y[:, None], -1 / len(y))
+    delta = torch.ops.aten._log_softmax_backward_data(delta, log_p, 1, f.dtype)
+    return F.nll_loss(log_p, y, reduction="none").mean(), delta
+
+
+def squared_loss(f: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    """The mean of ½ ‖y - f‖², and its gradient (f - y) / N."""
+    error = f - y.reshape(f.shape)
+    return (0.5 * error.square().sum(1)).mean(), error * (1 / len(f))
+
+
+def delta_recursion(
+    model: nn.Module, task: Task, settings: Settings, device: torch.device
+) -> DeltaRecursion | None:
+    """The written-out gradients of a model, if model, loss and settings allow them."""
+    known = losses.cross_entropy, losses.squared
+    by_identity = [task.minimized is loss for loss in known]  # a user's may have no hash
+    usual = settings.label_smoothing == 0 and settings.class_weights == "none"
+    once = settings.accumulate == 1 and not settings.compile and not settings.unfreeze_every
+    if not (usual and once and settings.precision != "mixed" and device.type == "cpu"):
+        return None
+    layers = dense_layers(model) if any(by_identity) else None
+    if layers is None or any(a and a not in DERIVATIVES for _, a, _ in layers):
+        return None
+    return DeltaRecursion(layers, by_classes=by_identity[0])
