@@ -51,8 +51,11 @@ def test_what_the_system_does_not_let_us_read_is_not_called_damaged(tmp_path, na
     with pytest.raises(InputError, match=f"there is no file .*{name}"):
         READERS[name](path)
     path.mkdir()
-    with pytest.raises(InputError, match=f"{name} cannot be read: Is a directory"):
+    said = r"(cannot be read: Is a directory|holds no \.txt files)"
+    with pytest.raises(InputError, match=f"{name} {said}"):
         READERS[name](path)
+    path.rmdir()
+    path.touch()
 
     def denied(*_, **__):
         raise PermissionError(13, "Permission denied")

@@ -14,7 +14,16 @@ from chainrule.data.datasets import digits as digits_module
 
 NAMES = [entry.path.stem for entry in registry.entries("data")]
 READERS = ("About", "Encoder", "Split", "Splits", "arrays", "encoder_from_json", "graph_table")
-READERS += ("images", "memory_mapped", "series", "table", "text_file")
+READERS += (
+    "array_blocks",
+    "clouds",
+    "images",
+    "memory_mapped",
+    "series",
+    "table",
+    "table_blocks",
+    "text_file",
+)
 
 
 def test_a_data_set_is_a_function_of_its_name() -> None:

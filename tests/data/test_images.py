@@ -205,5 +205,5 @@ def test_a_disk_without_room_is_named_before_anything_is_decoded(
 ) -> None:
     usage = cache.shutil.disk_usage(folder)
     monkeypatch.setattr(cache.shutil, "disk_usage", lambda _: usage._replace(free=10))
-    with pytest.raises(InputError, match=r"decoded images take 0\.0 GiB, .* choose a smaller"):
+    with pytest.raises(InputError, match=r"decoded data take 0\.0 GiB, .* choose a smaller"):
         data.images(folder)

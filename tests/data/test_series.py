@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from chainrule.data import encoder_from_json, series
+from chainrule.data.readers.series import SeriesOptions
 from chainrule.data.readers.times import TimeGrid, given_grid, infer_grid, parse_times
 from chainrule.errors import InputError
 
@@ -190,5 +191,48 @@ def test_two_rows_of_a_time_need_a_group_or_a_step() -> None:
     twice = {name: [v for v in values for _ in range(2)] for name, values in table.items()}
     with pytest.raises(InputError, match="2024-01-01 occurs twice; name the column"):
         series(twice, "date", "y", 2)
-    data = series(twice, "date", "y", 2, step="day")
+    data = series(twice, "date", "y", 2, options=SeriesOptions(step="day"))
     assert any("60 rows fell into a step" in said for said in data.remarks)
+
+
+def test_covariates_are_read_in_the_past_and_carried_forward():
+    weather = [str(10 * k) if k % 4 else "" for k in range(60)]
+    table = ramp() | {"weather": weather, "other": ["x"] * 60}
+    data = series(table, "date", "y", 3, context=7, options=SeriesOptions(covariates=("weather",)))
+    plain = series(ramp(), "date", "y", horizon=3, context=7)
+    assert data.train.x.shape[2] == plain.train.x.shape[2] + 1
+    assert torch.equal(data.train.y, plain.train.y)
+    (mean, std) = data.encoder.covariate_scales[0]
+    seen = data.train.x[0, :, 2] * std + mean  # days 0 to 6; the first has no value at all
+    torch.testing.assert_close(seen[1:], torch.tensor([10.0, 20, 30, 30, 50, 60]))
+    torch.testing.assert_close(data.train.x[0, 0, 2], torch.tensor(0.0))  # the mean
+    again = encoder_from_json(json.loads(json.dumps(data.encoder.to_json())))
+    assert again == data.encoder
+    assert any("not used: 'other'" in remark for remark in data.remarks)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        (("date",), r"`group` and `covariates`, got date, y, none and date"),
+        (("absent",), "no column named 'absent'"),
+        (("words",), "column 'words', row 1 below the header: expected a finite number, got 'a'"),
+    ],
+)
+def test_covariates_that_cannot_be_read_are_refused(changed, message):
+    table = ramp() | {"words": ["a"] * 60}
+    with pytest.raises(InputError, match=message):
+        series(table, "date", "y", 3, options=SeriesOptions(covariates=changed))
+
+
+def test_decimal_commas_and_units_are_read_as_in_training(tmp_path):
+    rows = [f"2024-{1 + k // 28:02}-{1 + k % 28:02};{k % 7},5 kg" for k in range(112)]
+    path = tmp_path / "sales.csv"
+    path.write_text("day;units\n" + "\n".join(rows) + "\n")
+    data = series(path, "day", "units", 3)
+    assert float(data.histories[0].values[:2].sum()) == 2.0
+    again = encoder_from_json(json.loads(json.dumps(data.encoder.to_json())))
+    assert torch.equal(again.encode_file(path), data.encoder.encode_file(path))
+    path.write_text("day;units\n" + "\n".join(row.replace(",5", ".5") for row in rows) + "\n")
+    with pytest.raises(InputError, match="as in training"):
+        again.encode_file(path)

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chainrule.data import encoder_from_json, table
+from chainrule.data.readers.column_encodings import CategoricalColumn, NumericColumn
 from chainrule.data.readers.columns import are_dates, is_row_index, read_csv
 from chainrule.data.readers.table import TableOptions
-from chainrule.data.readers.table_encoder import CategoricalColumn, NumericColumn, TableEncoder
+from chainrule.data.readers.table_encoder import TableEncoder
 from chainrule.errors import InputError
 
 ROWS = 60
@@ -172,7 +173,8 @@ def test_words_that_are_nearly_all_different_are_left_out_of_small_tables_too(ro
         "label": ["up", "down"] * (rows // 2),
     }
     splits = table(source, target="label")
-    assert splits.remarks == ("column 'name' was dropped: its words are nearly all different",)
+    dropped = "column 'name' was dropped: its words are nearly all different; `keep` keeps it"
+    assert splits.remarks[0] == dropped
     assert [column.name for column in splits.encoder.columns] == ["number", "town"]
 
 
@@ -218,14 +220,18 @@ def test_ignored_columns_are_not_read_at_all():
     "write_date",
     ["%Y-%m-%d", "%d/%m/%Y", "%d.%m.%y", "%Y-%m-%d %H:%M:%S", "%d %b %Y", "%B %d, %Y", "%Y/%m/%d"],
 )
-def test_dates_are_left_out_with_advice(write_date):
+def test_dates_are_numbers_with_their_cycles(write_date):
     days = pd.date_range("2020-03-01", periods=ROWS // 2, freq="9D").strftime(write_date).tolist()
-    for dates in (days * 2, [*days, *days[:-9], *[""] * 9]):
-        splits = table(columns(signup_date=dates), target="label")
-        assert splits.remarks == (
-            "column 'signup_date' was dropped: its values look like dates; "
-            "add numbers such as the year or the days since",
-        )
+    splits = table(columns(signup=days * 2), target="label")
+    names = "signup, signup week sin, signup week cos, signup year sin, signup year cos"
+    assert splits.remarks == (f"column 'signup' is read as dates: {names}",)
+    first, later = splits.encoder.encode(columns(signup=[days[0], days[7]] * 30))[:2]
+    same_weekday = splits.encoder.features.index("signup week sin")
+    torch.testing.assert_close(first[same_weekday], later[same_weekday])  # 63 days later
+    course = splits.encoder.features.index("signup")
+    assert later[course] > first[course]
+    some = table(columns(signup=[*days, *days[:-9], *[""] * 9]), target="label")
+    assert some.encoder.features[-1] == "signup missing"
 
 
 @pytest.mark.parametrize("word", ["2020", "flat 12", "10.0.0.1", "maybe", "A-12-2020", "555-1234"])

@@ -252,3 +252,33 @@ def test_targets_of_any_magnitude_keep_their_digits(center, spread):
     assert ((restored - center) / spread - x_train).abs().max() < 5e-4
     plain = (center, spread) == (30, 5)
     assert (encoder.shift == 0 and encoder.scale == 1 and not splits.remarks) == plain
+
+
+@pytest.mark.parametrize("mark", [".", ","])
+def test_numbers_of_four_digits_and_two_decimals_are_no_dates(mark):
+    amounts = [f"{1900 + 7 * k}{mark}{k % 90 + 10}" for k in range(40)]
+    data = table({"amount": amounts, "y": [str(k * 1.5) for k in range(40)]}, "y")
+    assert data.train.x.shape[1] == 1
+    assert not any("date" in remark for remark in data.remarks)
+
+
+def test_a_year_and_a_month_with_a_dash_are_a_date():
+    months = [f"20{10 + k // 12}-{k % 12 + 1:02d}" for k in range(40)]
+    data = table({"month": months, "y": [str(k * 1.5) for k in range(40)]}, "y")
+    assert any("dates" in remark for remark in data.remarks)
+
+
+def test_a_unit_after_every_number_is_left_out_and_named():
+    weights = [f"{k},5 kg" for k in range(39)] + ["n/a"]
+    data = table({"w": weights, "y": [str(k * 1.5) for k in range(40)]}, "y")
+    assert data.train.x.shape[1] == 2  # the number, and whether it is missing
+    assert "column 'w': '0,5 kg' is read as 0.5" in data.remarks
+    encoder = encoder_from_json(json.loads(json.dumps(data.encoder.to_json())))
+    rows = encoder.encode({"w": ["7,5 kg", "8,5 kg"]})
+    assert rows[0, 0] < rows[1, 0]
+
+
+def test_words_with_numbers_before_them_are_words_unless_the_word_is_one():
+    sizes = ["2 rooms", "3 rooms", "1 studio", "2 flats"] * 10
+    data = table({"size": sizes, "y": [str(k * 1.5) for k in range(40)]}, "y")
+    assert data.train.x.shape[1] == 4

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 import os
 import shutil
 import tempfile
@@ -14,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pooch
 from jaxtyping import UInt8
+from numpy.typing import DTypeLike
 
 from chainrule.data.download import download
 from chainrule.data.files import damaged as damaged
@@ -85,18 +87,24 @@ def decoded(path: Path, decode: Callable[[Path], np.ndarray]) -> np.ndarray:
 
 
 class Mapped(NamedTuple):
-    """An array of bytes that stays on the disk, and what was noted while it was made.
+    """An array that stays on the disk, and what was noted while it was made.
 
     array: read when it is used; changes stay in memory.
     notes: plain values.
     """
 
-    array: UInt8[np.ndarray, "..."]
+    array: np.ndarray
     notes: Any
 
 
-def mapped(key: str, shape: tuple[int, ...], fill: Callable[[np.ndarray], Any]) -> Mapped:
-    """An array of bytes on the disk: as cached under the key, or new and filled.
+def mapped(
+    key: str,
+    shape: tuple[int, ...],
+    fill: Callable[[np.ndarray], Any],
+    dtype: DTypeLike = np.uint8,
+    instead: str = "choose a smaller `size`, or make room",
+) -> Mapped:
+    """An array on the disk: as cached under the key, or new and filled.
 
     A copy whose checksum does not match is made anew. Without a writable cache folder the array
     lives in a temporary file.
@@ -104,13 +112,16 @@ def mapped(key: str, shape: tuple[int, ...], fill: Callable[[np.ndarray], Any]) 
     key: whatever the content depends on.
     shape: of the array.
     fill: writes the content into an array of zeros and returns notes that JSON can hold.
+    dtype: of its numbers.
+    instead: what to do where the disk is too small.
     """
     name = hashlib.sha256(f"{key}|{shape}".encode("utf-8", "surrogateescape")).hexdigest()[:32]
     home, lasting = _home_of_maps()
     path = home / f"{name}.npy"
-    found = _open_map(path, shape) if lasting else None
+    found = _open_map(path, shape, dtype) if lasting else None
     if found is None:
-        found = _new_map(path, shape, fill)
+        _check_room(path.parent, math.prod(shape) * np.dtype(dtype).itemsize, instead)
+        found = _new_map(path, shape, fill, dtype)
         if not lasting:  # the open file stays until the array is no longer used
             for made in (path, path.with_suffix(".json")):
                 made.unlink(missing_ok=True)
@@ -129,30 +140,36 @@ def _home_of_maps() -> tuple[Path, bool]:
     return Path(tempfile.gettempdir()), False
 
 
-def _open_map(path: Path, shape: tuple[int, ...]) -> Mapped | None:
+def _open_map(path: Path, shape: tuple[int, ...], dtype: DTypeLike) -> Mapped | None:
     """The array of a copy; None if there is none, or if it is not what was written."""
     try:
         said = json.loads(path.with_suffix(".json").read_text("utf-8"))
         array = np.lib.format.open_memmap(path, mode="c")
-        if array.shape == shape and said["checksum"] == _map_checksum(array, said["notes"]):
+        same = array.shape == shape and array.dtype == dtype
+        if same and said["checksum"] == _map_checksum(array, said["notes"]):
             return Mapped(array, said["notes"])
     except (OSError, ValueError, LookupError, TypeError):
         pass
     return None
 
 
-def _new_map(path: Path, shape: tuple[int, ...], fill: Callable[[np.ndarray], Any]) -> Mapped:
-    """Fill a temporary file and rename it; its notes follow last, so that they vouch for it."""
-    size = int(np.prod(shape, dtype=np.int64))
-    free = shutil.disk_usage(path.parent).free
+def _check_room(folder: Path, size: int, instead: str) -> None:
+    """Refuse an array that the disk cannot hold."""
+    free = shutil.disk_usage(folder).free
     if size > free:
         raise InputError(
-            f"the decoded images take {size / 2**30:.1f} GiB, and {path.parent} has "
-            f"{free / 2**30:.1f} free; choose a smaller `size`, or make room"
+            f"the decoded data take {size / 2**30:.1f} GiB, and {folder} has "
+            f"{free / 2**30:.1f} free; {instead}"
         )
+
+
+def _new_map(
+    path: Path, shape: tuple[int, ...], fill: Callable[[np.ndarray], Any], dtype: DTypeLike
+) -> Mapped:
+    """Fill a temporary file and rename it; its notes follow last, so that they vouch for it."""
     temporary = path.with_name(f"{path.stem}-{os.getpid()}.tmp")
     try:
-        array = np.lib.format.open_memmap(temporary, "w+", np.uint8, shape)
+        array = np.lib.format.open_memmap(temporary, "w+", dtype, shape)
         if hasattr(os, "posix_fallocate"):  # a full disk is an error here, and not a crash later
             with temporary.open("r+b") as file:
                 os.posix_fallocate(file.fileno(), 0, temporary.stat().st_size)
@@ -165,16 +182,14 @@ def _new_map(path: Path, shape: tuple[int, ...], fill: Callable[[np.ndarray], An
         temporary.replace(path.with_suffix(".json"))
         return Mapped(np.lib.format.open_memmap(path, mode="c"), notes)
     except OSError as error:
-        raise InputError(
-            f"cannot write decoded images to {path.parent}: {error.strerror}"
-        ) from None
+        raise InputError(f"cannot write decoded data to {path.parent}: {error.strerror}") from None
     finally:
         temporary.unlink(missing_ok=True)
 
 
 def _map_checksum(array: np.ndarray, notes: Any) -> int:
     """CRC-32 of the array and the notes, read part by part."""
-    flat = array.reshape(-1)
+    flat = array.reshape(-1).view(np.uint8)
     found = zlib.crc32(json.dumps(notes).encode())
     for start in range(0, len(flat), CHUNK):
         found = zlib.crc32(flat[start : start + CHUNK].data, found)

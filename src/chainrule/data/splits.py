@@ -3,7 +3,7 @@
 Notes: A 1.3.1 (step 0).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, Protocol, runtime_checkable
 
@@ -23,6 +23,11 @@ class Split(NamedTuple):
 
     x: the examples, batch first.
     y: the target of each example, in the same order: class numbers as int64 or values as float32.
+
+    >>> import torch
+    >>> x, y = Split(torch.zeros(3, 2), torch.tensor([0, 1, 1]))
+    >>> len(y)
+    3
     """
 
     x: Tensor
@@ -37,7 +42,12 @@ class Split(NamedTuple):
 
 @runtime_checkable
 class Encoder(Protocol):
-    """Turns a user's file into the tensor that a model of this data set takes."""
+    """Turns a user's file into the tensor that a model of this data set takes.
+
+    >>> import chainrule as cr
+    >>> cr.data.digits().encoder is None
+    False
+    """
 
     def encode_file(self, path: str | Path) -> Tensor:
         """The examples of a file, batch first."""
@@ -56,6 +66,12 @@ class Splits:
     classes: the class names in label order; empty for regression.
     encoder: turns a user's file into `x`; None where files make no sense.
     remarks: what was dropped or changed while reading, one sentence each.
+    fingerprint: a checksum of the content, where one was taken while reading; else empty.
+
+    >>> import chainrule as cr
+    >>> data = cr.data.moons()
+    >>> len(data.train.x), len(data.test.y), data.classes
+    (600, 200, ('upper', 'lower'))
     """
 
     train: Split
@@ -64,12 +80,23 @@ class Splits:
     classes: tuple[str, ...] = ()
     encoder: Encoder | None = None
     remarks: tuple[str, ...] = ()
+    fingerprint: str = field(default="", kw_only=True)
 
     def __repr__(self) -> str:
         return summary.splits_text(self)
 
     def _repr_html_(self) -> str:
         return summary.splits_html(self)
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class BlockSplits(Splits):
+    """Splits whose training rows are on the disk; `train` is a sample of them in memory.
+
+    blocks: all training rows, read block by block.
+    """
+
+    blocks: Any
 
 
 @dataclass(frozen=True)
@@ -81,6 +108,10 @@ class About:
     license: the terms of its publishers.
     citation: the paper or book that describes it.
     shapes: the shapes of x and y, and the sizes of the three splits.
+
+    >>> from chainrule.data.datasets.digits import ABOUT
+    >>> ABOUT.task
+    'classification'
     """
 
     task: str

@@ -7,7 +7,6 @@ split is the published one: 12,544 training, 2,001 validation and 2,077 test sen
 no effect.
 """
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -41,13 +40,6 @@ TAGS = (
 )
 COLUMNS = 10  # of a CoNLL-U line
 FORM, UPOS = 1, 3
-TOKEN = re.compile(
-    r"\w+(?=n['’]t\b)|n['’]t\b|['’](?:s|re|ve|ll|d|m)\b"  # do n't, it 's
-    r"|https?://\S+|[\w.+-]{1,64}@[\w.-]+\w"  # more before @ is no address, and slow to search
-    r"|\d+(?:[.,:/]\d+)+|(?:[A-Za-z]\.){2,}|(?-i:Mr|Mrs|Ms|Dr|St|[A-HJ-Z])\.(?=\s+\w)"  # 3.50, U.S.
-    r"|\w+|\.{2,}|-{2,}|[^\w\s]",
-    re.IGNORECASE,
-)
 MIN_COUNT = 2  # occurrences in training that make a word known
 
 
@@ -80,11 +72,6 @@ def load(folder: Path | None = None, seed: int = 0) -> Splits:
         return Split(x, pad_sequences([s.tags for s in parts[name]], longest))
 
     return Splits(split("train"), split("validation"), split("test"), TAGS)
-
-
-def tokenize(text: str) -> list[str]:
-    """The words of a sentence, close to the treebank's tokenization: don't is do n't."""
-    return TOKEN.findall(text)
 
 
 def sentences(folder: Path | None = None) -> dict[str, list[Sentence]]:

@@ -37,6 +37,14 @@ def arrays(
     validation_fraction: size of the validation split.
     task: "classification" or "regression"; None decides by the targets: words and at most 20
         different whole numbers are classes.
+
+    >>> import numpy as np
+    >>> arrays(np.random.rand(100, 3), np.arange(100) % 2)
+    Splits
+      train: Split(x (60, 3) float32, y (60,) int64)
+      validation: Split(x (20, 3) float32, y (20,) int64)
+      test: Split(x (20, 3) float32, y (20,) int64)
+      2 classes: 0, 1
     """
     examples, targets = _array("x", x), _array("y", y)
     if not examples.size:
@@ -72,6 +80,13 @@ def memory_mapped(path: str | Path) -> Tensor:
     Slices such as x[:1000] stay on disk; `arrays` copies. Changes stay in memory.
 
     path: a .npy file of numbers.
+
+    >>> import tempfile
+    >>> import numpy as np
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.save(f"{folder}/x.npy", np.ones((4, 3), np.float32))
+    ...     memory_mapped(f"{folder}/x.npy").shape
+    torch.Size([4, 3])
     """
     with opened(path) as stream:
         start = stream.read(len(np.lib.format.MAGIC_PREFIX))

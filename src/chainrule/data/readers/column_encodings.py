@@ -1,13 +1,25 @@
 """Encodings of one column each: numbers standardized, words one-hot, fitted on training rows."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from chainrule.data.readers.columns import LARGEST, numeric_column
+from chainrule.data.readers.date_column import DateColumn
 from chainrule.data.readers.numbers import is_missing
-from chainrule.data.state import FLAG, NUMBER, POSITIVE, TEXT, TEXTS, fields, number, optional
+from chainrule.data.readers.word_columns import EmbeddedColumn, HashedColumn, TargetColumn, places
+from chainrule.data.state import (
+    FLAG,
+    NUMBER,
+    POSITIVE,
+    TEXT,
+    TEXTS,
+    fields,
+    number,
+    one_of,
+    optional,
+)
 
 
 @dataclass(frozen=True)
@@ -49,6 +61,15 @@ class NumericColumn:
         z = (np.where(absent, self.median, x) - self.mean) / self.std
         return np.stack([z, absent] if self.missing else [z], axis=1)
 
+    def restored(self, z: np.ndarray) -> np.ndarray:
+        """Standardized numbers as the column has them."""
+        x = z.astype(np.float64) * self.std + self.mean
+        return np.sign(x) * self.log * np.expm1(np.abs(x)) if self.log else x
+
+    def sample(self) -> float:
+        """A usual value."""
+        return round(self.median, 3)
+
     @classmethod
     def from_json(cls, state: Any) -> "NumericColumn":
         numbers = {"mean": NUMBER, "std": POSITIVE, "median": NUMBER}
@@ -80,16 +101,18 @@ class CategoricalColumn:
 
     def places(self, values: list[str]) -> list[int | None]:
         """The feature of each word; a word in other case is the same unless training had both."""
-        place = {word: number for number, word in enumerate(self.words)}
-        folded = {word.casefold(): number for word, number in place.items()}
-        return [place.get(v, None if is_missing(v) else folded.get(v.casefold())) for v in values]
+        return places(self.words, values)
 
     def encode(self, values: list[str]) -> np.ndarray:
-        places = self.places(values)
-        known = [(row, place) for row, place in enumerate(places) if place is not None]
+        found = self.places(values)
+        known = [(row, place) for row, place in enumerate(found) if place is not None]
         one_hot = np.zeros((len(values), len(self.words)), np.float32)
         one_hot[tuple(np.array(known, np.int64).reshape(-1, 2).T)] = 1
         return one_hot
+
+    def sample(self) -> str:
+        """A usual value."""
+        return self.words[0]
 
     @classmethod
     def from_json(cls, state: Any) -> "CategoricalColumn":
@@ -97,7 +120,24 @@ class CategoricalColumn:
         return cls(found["name"], tuple(found["words"]))
 
 
-Column = NumericColumn | CategoricalColumn
+Column = (
+    NumericColumn | CategoricalColumn | DateColumn | TargetColumn | HashedColumn | EmbeddedColumn
+)
+KINDS = {kind.kind: kind for kind in (DateColumn, TargetColumn, HashedColumn, EmbeddedColumn)}
+
+
+def column_to_json(column: Column) -> dict[str, Any]:
+    """A column as plain values, from which `column_from_json` restores it."""
+    return ({"kind": column.kind} if hasattr(column, "kind") else {}) | asdict(column)
+
+
+def column_from_json(state: Any) -> Column:
+    """The column of such values; those of numbers and of one-hot encoded words have no kind."""
+    if isinstance(state, dict) and "kind" in state:
+        kind = fields(state, "a column", kind=one_of(*KINDS))["kind"]
+        return KINDS[kind].from_json(state)
+    words = isinstance(state, dict) and "words" in state
+    return (CategoricalColumn if words else NumericColumn).from_json(state)
 
 
 def _log_scaled(x: np.ndarray, log: float) -> np.ndarray:

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -13,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from chainrule.data.readers.dates import matched
 from chainrule.data.readers.numbers import (
-    MAX_FORMATTED,
     PlainNumber,
     decimals_of,
     is_missing,
@@ -30,13 +29,6 @@ LARGEST = 1e30  # float32 cannot hold sums of squares of larger numbers
 NAMES = 20  # of columns in a message
 MAX_FAULTS = 10  # in a message
 MAJORITY = 0.8  # a column with this fraction of numbers, but words too, is taken for a mistake
-MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
-DATE = re.compile(
-    r"(?:\d{4}([-/.])\d{1,2}(?:\1\d{1,2})?|\d{1,2}([-/.])\d{1,2}\2(?:\d{4}|\d{2})"
-    rf"|\d{{1,2}}[- .]+{MONTH}[-, ]+\d{{2,4}}|{MONTH}[- ]+\d{{1,2}},?[- ]+\d{{4}})"
-    r"(?:[T ]+\d{1,2}:\d{2}\S*(?: ?[ap]m)?)?",
-    re.IGNORECASE,
-)
 
 
 class Table(NamedTuple):
@@ -120,7 +112,7 @@ def _named(pairs: Iterable[tuple[Any, Iterable[Any]]]) -> Table:
     names, values = [], []
     for name, column in pairs:
         names.append(str(name).strip())
-        values.append([cell(value) for value in column])
+        values.append([v.strip() if type(v) is str else cell(v) for v in column])
     names, remarks = unique_names(names)
     return Table(dict(zip(names, values, strict=True)), remarks)
 
@@ -269,14 +261,9 @@ def is_numeric(name: str, values: list[str]) -> bool:
     return False
 
 
-def matches(pattern: re.Pattern[str], cell: str) -> bool:
-    """Whether a cell has this form; a long one is text, and the patterns are slow on it."""
-    return len(cell) <= MAX_FORMATTED and bool(pattern.fullmatch(cell))
-
-
 def are_dates(values: list[str]) -> bool:
     """Whether most values look like dates."""
-    return sum(matches(DATE, value) for value in values) >= MAJORITY * len(values)
+    return sum(matched(value) is not None for value in values) >= MAJORITY * len(values)
 
 
 def is_row_index(values: list[str]) -> bool:

@@ -11,16 +11,18 @@ from torch import Tensor
 
 from chainrule.data.files import errors_naming, read_bytes
 from chainrule.data.readers.columns import numeric_column, read_csv, require_columns
-from chainrule.data.readers.graph_table import NodeEncoder
+from chainrule.data.readers.node_encoder import NodeEncoder
 from chainrule.data.readers.photos import PhotoEncoder
 from chainrule.data.readers.pixels import MAX_PICTURE, MAX_SIDE, decode
 from chainrule.data.readers.series_encoder import SeriesEncoder
 from chainrule.data.readers.table_encoder import TableEncoder
 from chainrule.data.splits import Encoder
 from chainrule.data.state import FLAG, NAMES, TEXT, fields, number, one_of, optional, whole
+from chainrule.data.text.byte_pairs import BytePairs
 from chainrule.data.text.encoders import BagEncoder, PairEncoder, TokenEncoder
 from chainrule.data.text.vocabulary import Vocabulary
 from chainrule.data.text.wordpiece import WordPiece
+from chainrule.data.text.words import WordEncoder
 from chainrule.errors import InputError
 from chainrule.registry import unknown
 
@@ -134,8 +136,20 @@ class VectorEncoder:
 
 
 def encoder_from_json(state: Any) -> Encoder:
-    """The encoder whose `to_json` returned `state`."""
+    """The encoder whose `to_json` returned `state`.
+
+    Args:
+        state: Plain values, as in data.json of a run folder.
+
+    >>> import chainrule as cr
+    >>> encoder = cr.data.digits().encoder
+    >>> encoder_from_json(encoder.to_json()) == encoder
+    True
+    """
     # Imported here because point_encoders imports this file.
+    from chainrule.data.readers.clouds import CloudEncoder
+    from chainrule.data.readers.graph_set import GraphEncoder
+    from chainrule.data.readers.link_table import LinkEncoder
     from chainrule.data.readers.point_encoders import DrawingEncoder, PointEncoder
 
     constructors: dict[str, Callable[[Any], Encoder]] = {
@@ -144,14 +158,19 @@ def encoder_from_json(state: Any) -> Encoder:
         "photo": PhotoEncoder.from_json,
         "vector": VectorEncoder.from_json,
         "points": PointEncoder.from_json,
+        "cloud": CloudEncoder.from_json,
         "nodes": NodeEncoder.from_json,
+        "links": LinkEncoder.from_json,
+        "graphs": GraphEncoder.from_json,
         "drawing": DrawingEncoder.from_json,
         "series": SeriesEncoder.from_json,
         "vocabulary": Vocabulary.from_json,
+        "byte-pairs": BytePairs.from_json,
         "tokens": TokenEncoder.from_json,
         "bag": BagEncoder.from_json,
         "pair": PairEncoder.from_json,
         "wordpiece": WordPiece.from_json,
+        "words": WordEncoder.from_json,
     }
     kind = fields(state, "the encoder", kind=TEXT)["kind"]
     if kind not in constructors:

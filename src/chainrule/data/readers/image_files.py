@@ -30,8 +30,22 @@ PART_NAMES = {
 FILE_NAMES, LABEL_NAMES = ("file", "filename", "path", "image"), ("label", "class", "target")
 
 
+class Kind(NamedTuple):
+    """What a folder is searched for.
+
+    name: in messages.
+    suffixes: of the files.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+
+
+IMAGES = Kind("images", SUFFIXES)
+
+
 class Listing(NamedTuple):
-    """Images by path.
+    """Images, or files of another kind, by path.
 
     paths: of the files, sorted.
     labels: the class of each.
@@ -45,11 +59,11 @@ class Listing(NamedTuple):
     remarks: tuple[str, ...]
 
 
-def files_of(folder: Path) -> tuple[list[Path], int]:
-    """(images, number of other files) below a folder; hidden files and folders do not count."""
+def files_of(folder: Path, kind: Kind = IMAGES) -> tuple[list[Path], int]:
+    """(files of this kind, number of others) below a folder; hidden ones do not count."""
     if not folder.is_dir():
         what = "is a file" if folder.is_file() else "does not exist"
-        raise InputError(f"{folder} {what}; expected a folder of images")
+        raise InputError(f"{folder} {what}; expected a folder of {kind.name}")
 
     def refuse(error: OSError) -> None:
         raise unreadable(error.filename or folder, error) from error
@@ -58,33 +72,34 @@ def files_of(folder: Path) -> tuple[list[Path], int]:
     for place, folders, files in os.walk(folder, onerror=refuse):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         shown = [name for name in files if not name.startswith(".")]
-        images = [name for name in shown if name.lower().endswith(SUFFIXES)]
-        found += [Path(place, name) for name in images]
-        others += len(shown) - len(images)
+        fitting = [name for name in shown if name.lower().endswith(kind.suffixes)]
+        found += [Path(place, name) for name in fitting]
+        others += len(shown) - len(fitting)
         if len(found) > MAX_IMAGES:
-            raise InputError(f"{folder} holds more than {MAX_IMAGES:,} images; divide it")
+            raise InputError(f"{folder} holds more than {MAX_IMAGES:,} {kind.name}; divide it")
     if not found:
-        raise InputError(f"{folder} holds no images; expected files named {', '.join(SUFFIXES)}")
+        endings = ", ".join(kind.suffixes)
+        raise InputError(f"{folder} holds no {kind.name}; expected files named {endings}")
     return sorted(found, key=str), others
 
 
-def by_folder(folder: Path) -> Listing:
-    """Every image of a sub-folder, which is its class."""
-    paths, others = files_of(folder)
+def by_folder(folder: Path, kind: Kind = IMAGES) -> Listing:
+    """Every file of a sub-folder, which is its class."""
+    paths, others = files_of(folder, kind)
     inside = [path.relative_to(folder).parts[:-1] for path in paths]
-    remarks = [f"files that are not images, and were ignored: {others:,}"] if others else []
+    remarks = [f"files that are not {kind.name}, and were ignored: {others:,}"] if others else []
     firsts = {parts[0].lower() for parts in inside if parts}
     divided = {"train", "test"} <= {PARTS[PART_NAMES[name]] for name in firsts & {*PART_NAMES}}
     depth = 1 if divided and firsts <= {*PART_NAMES} else 0
     kept = [k for k, parts in enumerate(inside) if len(parts) > depth]
     if not kept:
         raise InputError(
-            f"{folder} has images but no sub-folders; expected one sub-folder for each class, or "
-            "`labels`, a CSV file of files and labels"
+            f"{folder} has {kind.name} but no sub-folders; expected one sub-folder for each "
+            "class, or `labels`, a CSV file of files and labels"
         )
     if len(kept) < len(paths):
         remarks.append(
-            f"images outside the sub-folders, which were ignored: {len(paths) - len(kept):,}"
+            f"{kind.name} outside the sub-folders, which were ignored: {len(paths) - len(kept):,}"
         )
     return Listing(
         [paths[k] for k in kept],
@@ -94,8 +109,8 @@ def by_folder(folder: Path) -> Listing:
     )
 
 
-def by_table(folder: Path, table: str | Path) -> Listing:
-    """The images of a CSV file: a column of files within the folder, and one of labels."""
+def by_table(folder: Path, table: str | Path, kind: Kind = IMAGES) -> Listing:
+    """The files that a CSV file names: a column of files within the folder, and one of labels."""
     columns = read_csv(table)
     if len(columns) < 2:
         raise InputError(f"{table}: expected two columns, file and label, got one")
@@ -103,12 +118,12 @@ def by_table(folder: Path, table: str | Path) -> Listing:
     first, second, *_ = columns
     file = next((named[name] for name in FILE_NAMES if name in named), first)
     label = next((named[name] for name in LABEL_NAMES if name in named), second)
-    known = {str(path.relative_to(folder).as_posix()): path for path in files_of(folder)[0]}
+    known = {str(path.relative_to(folder).as_posix()): path for path in files_of(folder, kind)[0]}
     rows = [Path(name).as_posix() for name in columns[file]]
     if absent := [name for name in rows if name not in known]:
         raise InputError(
             f"{table} names {len(absent):,} files that are not in {folder}: "
-            f"{listed(absent, SHOWN)}; expected paths of images within the folder"
+            f"{listed(absent, SHOWN)}; expected paths of {kind.name} within the folder"
         )
     labels = dict(zip(rows, columns[label], strict=True))
     if len(labels) < len(rows):
@@ -117,7 +132,7 @@ def by_table(folder: Path, table: str | Path) -> Listing:
     if empty := [name for name, word in labels.items() if not word]:
         raise InputError(f"{table} has no label for {listed(empty)}; fill it in, or remove the row")
     left = len(known) - len(labels)
-    remarks = (f"images without a label, which were ignored: {left:,}",) if left else ()
+    remarks = (f"{kind.name} without a label, which were ignored: {left:,}",) if left else ()
     paths = sorted(known[name] for name in labels)
     words = [labels[path.relative_to(folder).as_posix()] for path in paths]
     return Listing(paths, words, [], remarks)

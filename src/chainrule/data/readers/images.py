@@ -62,6 +62,17 @@ def images(
     gray: whether colors are dropped.
     test_fraction: size of the test split, unless it is given.
     validation_fraction: size of the validation split, unless it is given.
+
+    >>> import os, tempfile
+    >>> from PIL import Image
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for name, color in (("bright", 250), ("dark", 5)):
+    ...         os.mkdir(f"{folder}/{name}")
+    ...         for k in range(10):
+    ...             Image.new("L", (8, 8), color - k % 3).save(f"{folder}/{name}/{k}.png")
+    ...     data = images(folder, gray=True)
+    ...     data.classes, data.train.x.shape[1:]
+    (('bright', 'dark'), torch.Size([1, 8, 8]))
     """
     folder = Path(folder)
     listing = by_folder(folder) if labels is None else by_table(folder, labels)
@@ -90,18 +101,18 @@ def images(
         *found_remarks(classes, y, decoded.notes["sizes"], encoder),
         *listing.remarks,
         *error_remarks(errors),
-        *copy_remarks(y, copies, parts, [listing.paths[k].name for k in kept]),
+        *copy_remarks(y, copies, parts, [str(listing.paths[k].relative_to(folder)) for k in kept]),
         *rare_class_remarks(classes, y),
     )
     return Splits(train, validation, test, classes, encoder, remarks)
 
 
-def class_names(labels: Sequence[str]) -> tuple[str, ...]:
+def class_names(labels: Sequence[str], kind: str = "images") -> tuple[str, ...]:
     """The classes in label order: by number where all are numbers, else by name."""
     names = sorted(set(labels))
     if not 2 <= len(names) <= MAX_CLASSES:
         raise InputError(
-            f"expected images of 2 to {MAX_CLASSES:,} classes, got {len(names):,}: {listed(names)}"
+            f"expected {kind} of 2 to {MAX_CLASSES:,} classes, got {len(names):,}: {listed(names)}"
         )
     return tuple(sorted(names, key=int) if all(map(str.isdecimal, names)) else names)
 
@@ -230,21 +241,25 @@ def error_remarks(errors: Sequence[str]) -> list[str]:
 
 
 def copy_remarks(
-    y: Tensor, copies: Tensor, parts: Tensor | None, names: Sequence[str]
+    y: Tensor,
+    copies: Tensor,
+    parts: Tensor | None,
+    names: Sequence[str],
+    kind: str = "images",
 ) -> list[str]:
-    """Images that are there more than once, with several labels, or in several given splits."""
+    """Files that are there more than once, with several labels, or in several given splits."""
     number = torch.bincount(copies)
     several = number[copies] > 1
     if not several.any():
         return []
     extra = len(copies) - len(number)
     named = [names[k] for k in several.nonzero().squeeze(1).tolist()]
-    found = [f"copies of other images: {extra:,} ({listed(named, SHOWN)}); they share a split"]
+    found = [f"copies of other {kind}: {extra:,} ({listed(named, SHOWN)}); they share a split"]
     if n := len(disagreeing(copies, y)):
-        found.append(f"images that are there with different labels: {n:,}; look at them")
+        found.append(f"{kind} that are there with different labels: {n:,}; look at them")
     if parts is not None and (n := len(disagreeing(copies, parts))):
         found.append(
-            f"images that are in more than one of the given splits: {n:,}; they were left out of "
+            f"{kind} that are in more than one of the given splits: {n:,}; they were left out of "
             "the training split, or of validation where they are also in test"
         )
     return found

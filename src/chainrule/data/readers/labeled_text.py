@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from chainrule.data.readers.columns import as_columns, is_missing
+from chainrule.data.readers.reading import one_spelling
 from chainrule.data.readers.table import MIN_ROWS, infer_classes, rare_class_remarks
 from chainrule.data.readers.table_encoder import class_names
 from chainrule.data.splits import TEST_SEED, stratified_indices
@@ -90,7 +91,8 @@ def rows(source: Any, text: str, target: str) -> tuple[list[str], list[str], tup
     whole = [(t, y) for t, y in pairs if not (is_missing(t) or is_missing(y))]
     dropped = len(pairs) - len(whole)
     said = (f"{dropped:,} of {len(pairs):,} rows were dropped: no {text!r} or no {target!r}",)
-    return [t for t, _ in whole], class_names([y for _, y in whole]), said if dropped else ()
+    labels, folded = one_spelling(target, [y for _, y in whole])
+    return [t for t, _ in whole], class_names(labels), (said if dropped else ()) + folded
 
 
 def repeated(parts: list[list[str]]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Numbers as people write them: 1.234,5   1,234.5   1'234   $5   (12.50)   7 %.
+"""Numbers as people write them: 1.234,5   1,234.5   1'234   $5   (12.50)   7 %   80 kg.
 
 Cells that can be read in one way only decide how their column is read; a column such as 1,234 that
 leaves it open follows the other columns of its table, or is refused.
@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from chainrule.data.state import TEXT, fields, one_of
+from chainrule.data.state import TEXT, fields, one_of, optional
 
-MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "<na>", "nat"})
+USUAL = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "<na>", "nat"})
+MARKS = frozenset({"-", "--", ".", "n.a.", "#n/a", "#na", "(null)", "\\n", "#value!", "#div/0!"})
+MISSING = USUAL | MARKS  # MARKS are named in a note
 MAX_FORMATTED = 64  # characters of a cell that may be a formatted number or a date
 CURRENCY = r"[$€£¥]|USD|EUR|GBP|CHF|JPY"
 WRITTEN = re.compile(
@@ -26,6 +28,7 @@ DIGITS = {
     )
     for decimal, other in ((".", ","), (",", "."))
 }
+UNIT = re.compile(r"[-+−]?[\d.,'’\s]*\d\s*(?P<unit>(?!%)[^\W\d_][^\d\s_]{0,9})")
 EXPONENT = re.compile(r"[-+]?(?:\d+[.,]?\d*|[.,]\d+)e[-+]?\d{1,3}", re.IGNORECASE)
 
 
@@ -41,17 +44,20 @@ class NumberFormat:
 
     decimal: the decimal mark; the other one, spaces and apostrophes group thousands.
     symbol: the currency or percent sign, which is left out.
+    unit: the word after each number, such as kg, which is left out.
     """
 
     decimal: str = "."
     symbol: str = ""
+    unit: str = ""
 
     def number(self, cell: str) -> float | None:
         """The number in a cell; None if it is not one in this format."""
         if isinstance(cell, PlainNumber):
             return _float(cell)
-        if len(cell) > MAX_FORMATTED:
+        if len(cell) > MAX_FORMATTED or not cell.endswith(self.unit):
             return None
+        cell = cell.removesuffix(self.unit).rstrip()
         if EXPONENT.fullmatch(cell):
             return _float(cell.replace(self.decimal, "."))
         found = WRITTEN.fullmatch(cell)
@@ -69,11 +75,12 @@ class NumberFormat:
 
     def example(self) -> str:
         """A number in this format."""
-        return f"1234{self.decimal}5{' %' if self.symbol == '%' else self.symbol}"
+        after = f" {self.unit}" if self.unit else " %" if self.symbol == "%" else self.symbol
+        return f"1234{self.decimal}5{after}"
 
     @classmethod
     def from_json(cls, state: Any) -> "NumberFormat":
-        kinds = {"decimal": one_of(".", ","), "symbol": TEXT}
+        kinds = {"decimal": one_of(".", ","), "symbol": TEXT, "unit": optional(TEXT)}
         return cls(**fields(state, "the format of a column", **kinds))
 
 
@@ -81,6 +88,19 @@ def symbol_of(found: re.Match[str]) -> str | None:
     """The currency or percent sign of a cell; None for two of them."""
     before, after = found["before"] or "", found["after"] or ""
     return None if before and after else before + after
+
+
+def common_unit(values: list[str]) -> str:
+    """The word that follows the number in every cell, such as kg; empty if there is none."""
+    unit = ""
+    for value in set(values):
+        if is_missing(value):
+            continue
+        found = None if len(value) > MAX_FORMATTED else UNIT.fullmatch(value)
+        if found is None or EXPONENT.fullmatch(value) or found["unit"] != (unit or found["unit"]):
+            return ""
+        unit = found["unit"]
+    return "" if re.fullmatch(CURRENCY, unit) else unit
 
 
 def decimals_of(cell: str) -> frozenset[str]:

@@ -11,6 +11,7 @@ from chainrule.data.readers.columns import Columns, Faults, read_table
 from chainrule.data.readers.numbers import (
     NumberFormat,
     PlainNumber,
+    common_unit,
     decimals_of,
     is_missing,
     parse_numbers,
@@ -65,7 +66,7 @@ class Reading:
             values = ["" if _is_mark(value, marks, values_of_marks) else value for value in values]
         if written is None:
             return values
-        rest = {v for v in values if not is_missing(v) and not isinstance(v, PlainNumber)}
+        rest = {v for v in set(values) if not is_missing(v) and not isinstance(v, PlainNumber)}
         numbers = {value: written.number(value) for value in rest}
         wrong = [row for row, v in enumerate(values) if v in rest and numbers[v] is None]
         if wrong:
@@ -114,7 +115,9 @@ def decide(
     """
     if decimal not in ("", *MARKS):
         raise InputError(f"`decimal` must be '.' or ',', got {decimal!r}")
-    cleaned = Reading(missing=missing).plain(columns)
+    written = Reading(missing=missing).plain(columns)
+    units = {name: unit for name, values in written.items() if (unit := common_unit(values))}
+    cleaned = written | {n: without_unit(written[n], unit) for n, unit in units.items()}
     faults = Faults()
     allowed: dict[str, frozenset[str]] = {}
     for name, values in cleaned.items():
@@ -128,10 +131,11 @@ def decide(
     for name, marks in allowed.items():
         with faults:
             mark = chosen_decimal(name, cleaned[name], marks, known, forced=bool(decimal))
-            if mark == "." and not parse_numbers(cleaned[name])[1]:
+            if mark == "." and name not in units and not parse_numbers(cleaned[name])[1]:
                 continue
-            formats[name] = NumberFormat(mark, chosen_symbol(name, cleaned[name]))
-            example = next((v for v in cleaned[name] if is_formatted(v, formats[name])), None)
+            symbol = chosen_symbol(name, cleaned[name])
+            formats[name] = NumberFormat(mark, symbol, units.get(name, ""))
+            example = next((v for v in written[name] if is_formatted(v, formats[name])), None)
             if example is not None:
                 value = formats[name].number(example)
                 remarks.append(f"column {name!r}: {example!r} is read as {value:.15g}")
@@ -139,9 +143,14 @@ def decide(
     return formats, tuple(remarks)
 
 
+def without_unit(values: list[str], unit: str) -> list[str]:
+    """The numbers of a column that writes a unit after each."""
+    return [value.removesuffix(unit).rstrip() for value in values]
+
+
 def possible_decimals(name: str, values: list[str]) -> frozenset[str] | None:
     """The decimal marks that a column's numbers allow; empty without any mark, None for words."""
-    cells = {v for v in values if not isinstance(v, PlainNumber) and not is_missing(v)}
+    cells = {v for v in set(values) if not isinstance(v, PlainNumber) and not is_missing(v)}
     strange = set(cells) if parse_numbers(list(cells))[1] else set()
     marks = {cell: decimals_of(cell) for cell in strange}
     strange = {cell for cell in strange if not marks[cell] and parse_numbers([cell])[1]}
@@ -200,7 +209,7 @@ def chosen_decimal(
 
 def chosen_symbol(name: str, values: list[str]) -> str:
     """The currency or percent sign of a column."""
-    symbols = symbols_in({value for value in values if not is_missing(value)})
+    symbols = symbols_in({value for value in set(values) if not is_missing(value)})
     if len(symbols - {""}) > 1 or ("%" in symbols and len(symbols) > 1):
         listed = ", ".join(repr(symbol) if symbol else "no sign" for symbol in sorted(symbols))
         raise InputError(f"column {name!r} mixes {listed}; write all its numbers alike")
@@ -217,7 +226,7 @@ def is_formatted(cell: str, written: NumberFormat) -> bool:
 
 def one_spelling(name: str, values: list[str]) -> tuple[list[str], tuple[str, ...]]:
     """(values, remarks): words that differ in case only, all in their most frequent spelling."""
-    counts = Counter(value for value in values if not is_missing(value))
+    counts = {word: n for word, n in Counter(values).items() if not is_missing(word)}
     groups: dict[str, list[str]] = {}
     for word in sorted(counts, key=lambda word: (-counts[word], word)):
         groups.setdefault(word.casefold(), []).append(word)

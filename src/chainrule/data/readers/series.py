@@ -19,10 +19,10 @@ from torch import Tensor
 
 from chainrule.arguments import Count, checked
 from chainrule.data.readers.columns import as_columns, listed
-from chainrule.data.readers.series_encoder import (
-    MAX_SPAN,
+from chainrule.data.readers.series_encoder import MAX_SPAN, SeriesEncoder
+from chainrule.data.readers.series_rows import (
     History,
-    SeriesEncoder,
+    NamedColumns,
     on_grid,
     read_rows,
     scale_of,
@@ -39,7 +39,7 @@ MAX_WINDOWS = 2**28  # numbers in all windows
 class SeriesSplits(Splits):
     """Windows of history and the future of each, split by time.
 
-    x: (n, context, features): standardized value, whether it is missing, calendar.
+    x: (n, context, features): standardized value, whether it is missing, covariates, calendar.
     y: (n, horizon, 2): standardized value, and 1 where it was observed, 0 where it is a gap.
 
     histories: the series.
@@ -51,6 +51,28 @@ class SeriesSplits(Splits):
     origins: dict[str, Tensor] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class SeriesOptions:
+    """How a table of series is read.
+
+    season: steps of a period; 0 takes the usual one: a week of days, a year of months.
+    step: distance of two steps, such as day, weekday, 15 minutes or month, several rows of a step
+        being averaged; empty infers it.
+    covariates: further columns of numbers, whose past is read beside that of the target.
+    date_order: "day-first" or "month-first", where dates such as 1/3/2024 leave it open.
+    decimal: the decimal mark of the numbers; empty finds it out.
+    """
+
+    season: int = 0
+    step: str = ""
+    covariates: tuple[str, ...] = ()
+    date_order: str = "auto"
+    decimal: str = ""
+
+
+DEFAULT = SeriesOptions()
+
+
 @checked
 def series(
     source: Any,
@@ -59,8 +81,7 @@ def series(
     horizon: Count,
     group: str = "",
     context: int = 0,
-    season: int = 0,
-    step: str = "",
+    options: SeriesOptions = DEFAULT,
 ) -> SeriesSplits:
     """The windows of a table of time series.
 
@@ -70,12 +91,18 @@ def series(
     horizon: how many steps are forecast.
     group: the column that tells series apart; empty for a single one.
     context: how many steps a model reads; 0 takes two seasons or two horizons, if there is room.
-    season: steps of a period; 0 takes the usual one: a week of days, a year of months.
-    step: distance of two steps, such as day, weekday, 15 minutes or month, several rows of a step
-        being averaged; empty infers it.
+    options: season, step, covariates, and the order of day and month.
+
+    >>> import numpy as np
+    >>> step = np.arange(200)
+    >>> data = series({"t": step, "level": np.sin(step / 5)}, "t", "level", horizon=3)
+    >>> data.train.y.shape[1]
+    3
     """
-    columns = as_columns(source)
-    rows = read_rows(columns, time, target, group)
+    columns, step = as_columns(source), options.step
+    named = NamedColumns(time, target, group, options.covariates, options.date_order)
+    named = named._replace(formats=named.number_formats(columns, options.decimal))
+    rows = read_rows(columns, named)
     grid = (
         given_grid(step, rows.times, rows.dates)
         if step
@@ -85,14 +112,20 @@ def series(
     first, last = min(h.start for h in found), max(h.end for h in found)
     held = max(horizon, round(SHARE * (last - first)))
     training = last - first - 2 * held
-    context, season = spans(training, horizon, context, season or None, grid)
+    context, season = spans(training, horizon, context, options.season or None, grid)
     cuts = last - 2 * held, last - held
     scales = training_scales(found, cuts[0])
-    encoder = SeriesEncoder(time, target, group, grid, context, horizon, season, scales, bool(step))
+    encoder = SeriesEncoder(
+        *(time, target, group, grid, context, horizon, season, scales, bool(step)),
+        covariates=options.covariates,
+        covariate_scales=covariate_scales(found, cuts[0], options.covariates),
+        date_order=options.date_order,
+        formats=dict(named.formats or {}),
+    )
     parts, origins = windows(encoder, found, cuts)
-    unused = [name for name in columns if name not in (time, target, group)]
+    unused = [name for name in columns if name not in (time, target, group, *options.covariates)]
     if unused:
-        remarks += (f"only the past of {target!r} is read; not used: {listed(unused)}",)
+        remarks += (f"not used: {listed(unused)}; name columns of numbers as `covariates`",)
     said = f"{grid}, {grid.names(np.array([first]))[0]} to {grid.names(np.array([last - 1]))[0]}"
     return SeriesSplits(
         parts["train"],
@@ -133,6 +166,17 @@ def training_scales(found: Sequence[History], cut: int) -> dict[str, tuple[float
     past = {h.name: h.values[: max(0, cut - h.start)] for h in found}
     pooled = scale_of(np.concatenate(list(past.values())))
     return {name: scale_of(values) if len(values) > 1 else pooled for name, values in past.items()}
+
+
+def covariate_scales(
+    found: Sequence[History], cut: int, names: Sequence[str]
+) -> tuple[tuple[float, float], ...]:
+    """Mean and deviation of each covariate before the cut, over all series."""
+    past = np.concatenate([h.covariates[: max(0, cut - h.start)] for h in found])
+    for name, values in zip(names, past.T, strict=True):
+        if np.isnan(values).all():
+            raise InputError(f"column {name!r}: expected numbers in the training period, got none")
+    return tuple(scale_of(values) for values in past.T)
 
 
 def windows(

@@ -7,25 +7,29 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from chainrule.arguments import Share, checked
+from chainrule.data.readers.column_checks import (
+    leak_remarks,
+    missing_remarks,
+    without_identifiers,
+)
+from chainrule.data.readers.column_fitting import MAX_CATEGORIES, Fitted, Fitting, fit_columns
 from chainrule.data.readers.columns import (
     Columns,
     is_numeric,
-    is_row_index,
     numeric_column,
     read_table,
 )
 from chainrule.data.readers.numbers import is_missing, parse_numbers
 from chainrule.data.readers.reading import Reading, decide, one_spelling
 from chainrule.data.readers.table_encoder import (
-    MAX_CATEGORIES,
     TableEncoder,
     booleans,
     class_names,
-    fit_columns,
     target_units,
 )
 from chainrule.data.splits import TEST_SEED, Seed, Split, Splits, stratified_indices
@@ -48,6 +52,11 @@ class TableOptions:
     missing: marks for a missing value, besides empty cells, NA, nan, null, none and ?.
     query: SQL, where the source is a database.
     fold_case: read words that differ in upper and lower case only, such as yes and Yes, as one.
+    categories: encoding of words: "one-hot", "target", "hashed" or "embedding", which needs a
+        network for it; "auto" is one-hot up to 50 words, then by the target.
+    date_order: "day-first" or "month-first", where dates such as 1/3/2024 leave it open.
+    keep: columns that are read although they look like ids.
+    long_tails: transform columns of numbers from 0 on with a skewness above 2 by log(1 + x/c).
     """
 
     test_rows: Sequence[bool] | None = None
@@ -56,6 +65,10 @@ class TableOptions:
     missing: tuple[str, ...] = ()
     query: str = ""
     fold_case: bool = True
+    categories: str = "auto"
+    date_order: str = "auto"
+    keep: tuple[str, ...] = ()
+    long_tails: bool = False
 
 
 DEFAULT = TableOptions()
@@ -88,30 +101,72 @@ def table(
         different whole numbers are classes.
     ignore: columns to drop.
     options: marks of numbers and of missing values, a query, test rows and transformations.
+
+    >>> rooms, price = [k % 9 for k in range(50)], [f"${1000 * (k % 9)}" for k in range(50)]
+    >>> table({"rooms": rooms, "price": price}, target="price", task="regression").train.x.shape
+    torch.Size([30, 1])
     """
     columns, reading, found = _read(source, target, ignore, options)
-    columns, row_indices = _without_row_numbers(columns, target)
+    columns, dropped = without_identifiers(columns, target, options.keep)
     columns, kept, unlabeled = _drop_unlabeled(columns, target)
     columns, folded = _fold(columns) if options.fold_case else (columns, ())
     classes = infer_classes(target, columns[target], task)
-    y = TableEncoder((), target, classes).encode_target(columns)
+    plain = TableEncoder((), target, classes)
+    y = plain.encode_target(columns)
     rest, test = _test_split(y, test_fraction, kept, options.test_rows)
     keep, held = stratified_indices(y[rest], round(validation_fraction * len(y)), seed)
-    train, validation = rest[keep], rest[held]
+    rows = rest[keep], rest[held], test
+    encoder, shifted = _with_units(plain, columns, rows[0])
+    y = encoder.encode_target(columns)
     inputs = {name: values for name, values in columns.items() if name != target}
-    encodings, dropped = fit_columns(inputs, train.tolist(), options.log_scales)
-    dropped = row_indices + dropped
-    if not encodings:
+    fitted = _fitted(inputs, rows[0], y, encoder, options)
+    dropped += fitted.remarks
+    if not fitted.columns:
         raise InputError(
             f"expected columns besides the target {target!r} to learn from, got none"
             + "".join(f"; {note}" for note in dropped)
         )
-    encoder = TableEncoder(encodings, target, classes, dropped, reading)
-    encoder, shifted = _with_units(encoder, columns, train)
-    x, y = encoder.encode(inputs), encoder.encode_target(columns)
-    parts = [Split(x[rows], y[rows]) for rows in (train, validation, test)]
+    encoder = replace(encoder, columns=fitted.columns, remarks=dropped, reading=reading)
+    x = _encoded(encoder, inputs, rows[0], fitted)
+    parts = [Split(x[part], y[part]) for part in rows]
+    leaks = leak_remarks(encoder.blocks(parts[0].x), parts[0].y.numpy(), len(classes))
     remarks = found + folded + unlabeled + shifted + rare_class_remarks(classes, y) + dropped
-    return Splits(parts[0], parts[1], parts[2], classes, encoder, remarks)
+    return Splits(parts[0], parts[1], parts[2], classes, encoder, remarks + leaks)
+
+
+def _fitted(
+    inputs: Columns, train: Tensor, y: Tensor, encoder: TableEncoder, options: TableOptions
+) -> Fitted:
+    """The encodings of the input columns, by the training rows."""
+    how = Fitting(
+        options.log_scales or {},
+        options.long_tails,
+        options.categories,
+        options.date_order,
+        options.keep,
+        encoding_targets(y[train], encoder.target, encoder.classes),
+    )
+    return fit_columns(inputs, train.tolist(), how)
+
+
+def encoding_targets(
+    y: Tensor, target: str, classes: tuple[str, ...]
+) -> tuple[np.ndarray, tuple[str, ...]]:
+    """(rows, targets) for the encoding of words by the target: y, or 0/1 for each class but one."""
+    if not classes:
+        return y.double().numpy()[:, None], (target,)
+    every = torch.nn.functional.one_hot(y, len(classes)).double().numpy()
+    first = 1 if len(classes) == 2 else 0
+    return every[:, first:], tuple(f"{target}={name}" for name in classes[first:])
+
+
+def _encoded(encoder: TableEncoder, inputs: Columns, train: Tensor, fitted: Fitted) -> Tensor:
+    """All rows; the training rows with the encoding that leaves out their own targets."""
+    x = encoder.encode(inputs)
+    blocks = encoder.blocks(x)
+    for name, own in fitted.own.items():
+        blocks[name][train.numpy()] = own  # a view of x
+    return x
 
 
 def infer_classes(name: str, values: list[str], task: str | None) -> tuple[str, ...]:
@@ -146,22 +201,18 @@ def _read(
 ) -> tuple[Columns, Reading, tuple[str, ...]]:
     """(columns, reading, remarks) without ignored columns; numbers are plain."""
     columns, remarks = read_table(source, options.query)
-    for name in (target, *ignore):
+    for name in (target, *ignore, *options.keep):
         if name not in columns:
             raise InputError(unknown("column", name, list(columns)))
+    if clash := set(ignore) & set(options.keep):
+        raise InputError(f"expected {min(clash)!r} in `ignore` or in `keep`, got it in both")
     if target in ignore:
         raise InputError(f"the target {target!r} cannot be in ignore")
     columns = {name: v for name, v in columns.items() if name not in ignore}
     formats, decisions = decide(columns, options.decimal, options.missing)
     reading = Reading(formats, options.missing, options.query, options.fold_case)
-    return reading.plain(columns), reading, remarks + decisions
-
-
-def _without_row_numbers(columns: Columns, target: str) -> tuple[Columns, tuple[str, ...]]:
-    """(columns, remarks) without columns that number the rows."""
-    rows = [name for name, values in columns.items() if name != target and is_row_index(values)]
-    kept = {name: values for name, values in columns.items() if name not in rows}
-    return kept, tuple(f"column {name!r} was dropped: it numbers the rows" for name in rows)
+    plain = reading.plain(columns)
+    return plain, reading, remarks + decisions + missing_remarks(plain)
 
 
 def _fold(columns: Columns) -> tuple[Columns, tuple[str, ...]]:

@@ -1,6 +1,5 @@
 """Tables as tensors: numbers standardized, words one-hot, both fitted on the training rows."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -10,19 +9,23 @@ import torch
 from torch import Tensor
 
 from chainrule.data.files import errors_naming
-from chainrule.data.readers.column_encodings import CategoricalColumn, Column, NumericColumn
+from chainrule.data.readers.column_encodings import (
+    CategoricalColumn,
+    Column,
+    column_from_json,
+    column_to_json,
+)
+from chainrule.data.readers.column_fitting import check_one_hot
 from chainrule.data.readers.columns import (
     LARGEST,
     Columns,
-    Faults,
-    are_dates,
-    is_numeric,
     listed,
     numeric_column,
     require_columns,
 )
 from chainrule.data.readers.numbers import is_missing, parse_numbers
 from chainrule.data.readers.reading import PLAIN, Reading
+from chainrule.data.readers.word_columns import places
 from chainrule.data.state import (
     LIST,
     NUMBER,
@@ -35,10 +38,7 @@ from chainrule.data.state import (
 )
 from chainrule.errors import InputError
 
-MAX_CATEGORIES = 20  # more words than this, nearly all different, are dropped
-MAX_WORDS = 1_000  # of one column that is one-hot encoded
 MAX_NEW = 3  # unseen words in a note
-MAX_ONE_HOT = 50_000_000  # ones and zeros of all one-hot encoded columns together
 MAX_ROUNDING = 1e-4  # of a target in float32, as a fraction of its standard deviation
 MAX_DEVIATION = 1e6  # of a target; its square must fit into float32 many times
 
@@ -96,13 +96,22 @@ class TableEncoder:
         with errors_naming(path):
             return self._encode(table)
 
+    def blocks(self, x: Tensor) -> dict[str, np.ndarray]:
+        """The features of each column: views of x."""
+        found, start, rows = {}, 0, x.numpy()
+        for column in self.columns:
+            width = len(column.features)
+            found[column.name] = rows[:, start : start + width]
+            start += width
+        return found
+
     def unseen(self, source: Any) -> tuple[str, ...]:
         """A note for every column with words that the training rows did not have."""
         table, notes = self.reading.read(source), []
         for column in self.columns:
-            if isinstance(column, CategoricalColumn) and column.name in table:
+            if hasattr(column, "words") and column.name in table:
                 values = table[column.name]
-                pairs = zip(values, column.places(values), strict=True)
+                pairs = zip(values, places(column.words, values), strict=True)
                 new = [value for value, place in pairs if place is None and not is_missing(value)]
                 if new:
                     notes.append(
@@ -138,7 +147,8 @@ class TableEncoder:
         return self.shift + self.scale * y.double() if not self.classes else y
 
     def to_json(self) -> dict[str, Any]:
-        return {"kind": "table", **asdict(self)}
+        columns = [column_to_json(column) for column in self.columns]
+        return {"kind": "table", **asdict(self), "columns": columns}
 
     @classmethod
     def from_json(cls, state: Any) -> "TableEncoder":
@@ -153,12 +163,7 @@ class TableEncoder:
             shift=optional(NUMBER),
             scale=optional(POSITIVE),
         )
-        columns = tuple(
-            (CategoricalColumn if "words" in column else NumericColumn).from_json(column)
-            if isinstance(column, dict)
-            else NumericColumn.from_json(column)
-            for column in found["columns"]
-        )
+        columns = tuple(map(column_from_json, found["columns"]))
         found["classes"], found["remarks"] = tuple(found["classes"]), tuple(found["remarks"])
         reading = Reading.from_json(found.get("reading", {}))
         return cls(**found | {"columns": columns, "reading": reading})
@@ -184,67 +189,3 @@ def target_units(y: np.ndarray) -> tuple[float, float]:
     coarse = 2**-24 * float(np.abs(y).max()) > MAX_ROUNDING * std
     extreme = not 1 / MAX_DEVIATION < std < MAX_DEVIATION
     return (mean if coarse or extreme else 0.0), (std or 1.0 if extreme else 1.0)
-
-
-def fit_columns(
-    table: Columns, rows: list[int], log: Mapping[str, float] | None = None
-) -> tuple[tuple[Column, ...], tuple[str, ...]]:
-    """(columns, remarks): the encoding of each column, and which columns were dropped.
-
-    rows: the training rows.
-    log: scales of the columns to be log-transformed.
-    """
-    columns: list[Column] = []
-    remarks = []
-    faults = Faults()
-    for name, values in table.items():
-        with faults:
-            column, reason = fit_column(name, values, rows, (log or {}).get(name, 0.0))
-            if column is None:
-                remarks.append(f"column {name!r} was dropped: {reason}")
-            else:
-                columns.append(column)
-    faults.refuse()
-    check_one_hot(columns, len(next(iter(table.values()), [])))
-    return tuple(columns), tuple(remarks)
-
-
-def fit_column(
-    name: str, values: list[str], rows: list[int], log: float
-) -> tuple[Column | None, str]:
-    """(column, ""), or None and the reason why a column is dropped."""
-    training = [values[row] for row in rows]
-    column: Column | None
-    if is_numeric(name, values):
-        numeric_column(name, values)  # refuse here, where row numbers are those of the table
-        column = NumericColumn.fit(name, training, log)
-    elif reason := reason_to_drop(values):
-        return None, reason
-    else:
-        column = CategoricalColumn.fit(name, training)
-    return column, "it is the same in all training rows"
-
-
-def check_one_hot(columns: Sequence[Column], rows: int) -> None:
-    """Refuse a table whose words would need too much memory."""
-    words = {c.name: len(c.words) for c in columns if isinstance(c, CategoricalColumn)}
-    if rows * sum(words.values()) > MAX_ONE_HOT:
-        name = max(words, key=lambda name: words[name])
-        raise InputError(
-            f"one-hot encoding {sum(words.values()):,} words in {rows:,} rows takes more than "
-            f"{MAX_ONE_HOT:,} numbers; use fewer rows, or `ignore` columns with many words such as "
-            f"{name!r}"
-        )
-
-
-def reason_to_drop(values: list[str]) -> str:
-    """Why a column of words cannot be one-hot encoded; empty if it can."""
-    words = [value for value in values if not is_missing(value)]
-    different = len(set(words))
-    if different <= MAX_CATEGORIES:
-        return ""
-    if are_dates(words):
-        return "its values look like dates; add numbers such as the year or the days since"
-    if different > MAX_WORDS:
-        return f"it has {different:,} different words, more than {MAX_WORDS:,}"
-    return "its words are nearly all different" if different > len(words) / 2 else ""

@@ -1,7 +1,8 @@
-"""Your own text: a file in any language as one sequence of characters, to predict the next one.
+"""Your own text: a file in any language as one sequence of tokens, to predict the next one.
 
 The first 90 % are the training text, then 5 % validation and 5 % test. x is the text and y the same
-text one character later.
+text one token later. Tokens are characters, unless another vocabulary is given. A text of more than
+64 MiB stays on the disk (`long_text`).
 """
 
 from itertools import pairwise
@@ -11,35 +12,58 @@ import numpy as np
 import torch
 
 from chainrule.arguments import Count, checked
+from chainrule.data.readers.long_text import HELD_OUT, is_long, long_text, text_files
 from chainrule.data.splits import Split, Splits
-from chainrule.data.text.vocabulary import Vocabulary, character_vocabulary, read_text
+from chainrule.data.text.vocabulary import UNKNOWN, Vocabulary, character_vocabulary, read_text
 from chainrule.errors import InputError
-
-HELD_OUT = 20  # validation and test are each one part in so many
 
 
 @checked
-def text_file(path: str | Path, context_length: Count = 1) -> Splits:
+def text_file(
+    path: str | Path, context_length: Count = 1, vocabulary: Vocabulary | None = None
+) -> Splits:
     """The three splits of a text file, in the order of the text.
 
-    path: a text file in UTF-8.
-    context_length: characters that each split must be able to hold at least.
+    path: a text file in UTF-8, or a folder of .txt files, which follow each other by name.
+    context_length: tokens that each split must be able to hold at least.
+    vocabulary: of the tokens; None takes the characters of the text.
+
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "fox.txt")
+    ...     _ = path.write_text("the quick brown fox " * 50)
+    ...     text_file(path, context_length=8).train.x.shape
+    torch.Size([899])
     """
-    text = read_text(path)
-    least = HELD_OUT * (context_length + 1)
-    if len(text) < least:
+    paths = text_files(path)
+    remarks: tuple[str, ...] = ()
+    if vocabulary is None and is_long(paths):
+        return long_text(paths, context_length)
+    text = "".join(map(read_text, paths))
+    if vocabulary is None:
+        vocabulary = character_vocabulary(text)
+        tokens = encode_characters(text, vocabulary)
+    else:
+        tokens = torch.tensor(vocabulary.encode(text))
+        remarks = unknown_remarks(tokens, vocabulary)
+    n, least = len(tokens), HELD_OUT * (context_length + 1)
+    if n < least:
         raise InputError(
-            f"{path} has {len(text):,} characters; expected at least {least:,}, because the "
+            f"{path} has {n:,} {vocabulary.unit}s; expected at least {least:,}, because the "
             f"validation split, a twentieth, must exceed `context_length` {context_length}; use a "
             "longer text or a smaller `context_length`"
         )
-    vocabulary = character_vocabulary(text)
-    tokens = encode_characters(text, vocabulary)
-    n = len(tokens)
     ends = (0, n - 2 * (n // HELD_OUT), n - n // HELD_OUT, n)
     parts = [tokens[a:b] for a, b in pairwise(ends)]
     train, validation, test = (Split(part[:-1], part[1:]) for part in parts)
-    return Splits(train, validation, test, vocabulary.tokens, vocabulary)
+    return Splits(train, validation, test, vocabulary.tokens, vocabulary, remarks)
+
+
+def unknown_remarks(tokens: torch.Tensor, vocabulary: Vocabulary) -> tuple[str, ...]:
+    """A note on characters that another text has not had."""
+    unknown = int((tokens == UNKNOWN).sum()) if vocabulary.unit == "character" else 0
+    said = f"{unknown:,} of {len(tokens):,} characters are unknown to the run it starts from"
+    return (said,) if unknown else ()
 
 
 def encode_characters(text: str, vocabulary: Vocabulary) -> torch.Tensor:

@@ -10,24 +10,19 @@ empty are refused; with a given step, each time belongs to the step that it fall
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from datetime import date, timedelta
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
 
 from chainrule.data.readers.columns import is_missing, parse_numbers
+from chainrule.data.readers.dates import COMPACT, DAY, column_seconds, place
 from chainrule.data.state import fields, one_of, whole
 from chainrule.errors import InputError
 
-DAY = 86_400
 UNITS = {"second": 1, "minute": 60, "hour": 3600, "day": DAY, "week": 7 * DAY}
 MONTHS = {"month": 1, "quarter": 3, "year": 12}
 STEP = re.compile(r"(\d{1,6})?\s*([a-z]+?)s?")
-CLOCK = r"(?:[T ](\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?)?Z?"
-YEAR_FIRST = re.compile(rf"(\d{{4}})([-/.])(\d{{1,2}})(?:\2(\d{{1,2}}))?{CLOCK}")
-YEAR_LAST = re.compile(rf"(\d{{1,2}})([-/.])(\d{{1,2}})\2(\d{{4}}){CLOCK}")
-COMPACT = re.compile(r"(?:19|20)\d{6}")
-EPOCH = date(1970, 1, 1).toordinal()
 LARGEST = 2**52  # of whole numbers that count steps
 LEAST_FILLED = 0.5  # share of the inferred grid that has rows
 WEEKEND_FREE = 15  # days without a weekend, from which weekdays are the grid
@@ -68,7 +63,7 @@ class TimeGrid:
         off = np.flatnonzero(self.times(self.index(times)) != times)
         if len(off) and self.kind != "months":
             raise InputError(
-                f"{_place(name, int(off[0]))}: expected a time on the grid of training, {self} "
+                f"{place(name, int(off[0]))}: expected a time on the grid of training, {self} "
                 f"that include {self.names(np.array([0]))[0]}"
             )
 
@@ -152,15 +147,16 @@ class TimeGrid:
         )
 
 
-def parse_times(name: str, values: Sequence[str]) -> tuple[np.ndarray, bool]:
+def parse_times(name: str, values: Sequence[str], order: str = "auto") -> tuple[np.ndarray, bool]:
     """(times, dates): seconds since 1970 of a column of dates, or its plain whole numbers.
 
     name: of the column, for messages.
     values: its cells.
+    order: "day-first" or "month-first" where dates leave it open.
     """
     for row, value in enumerate(values):
         if is_missing(value):
-            raise InputError(f"{_place(name, row)}: expected a time, got nothing; drop the row")
+            raise InputError(f"{place(name, row)}: expected a time, got nothing; drop the row")
     if all(COMPACT.fullmatch(value) for value in values):
         values = [f"{value[:4]}-{value[4:6]}-{value[6:]}" for value in values]
     numbers, words = parse_numbers(list(values))
@@ -168,48 +164,7 @@ def parse_times(name: str, values: Sequence[str]) -> tuple[np.ndarray, bool]:
         if not ((np.abs(numbers) < LARGEST) & (numbers % 1 == 0)).all():
             raise InputError(f"column {name!r}: expected dates or whole numbers as times")
         return numbers.astype(np.int64), False
-    day_first = _day_first(name, values)
-    return np.array([_seconds(name, row, v, day_first) for row, v in enumerate(values)]), True
-
-
-def _place(name: str, row: int) -> str:
-    return f"column {name!r}, row {row + 1} below the header"
-
-
-def _day_first(name: str, values: Sequence[str]) -> bool:
-    """Whether dates with the year at the end begin with the day; doubtful ones are refused."""
-    found = [match for value in values if (match := YEAR_LAST.fullmatch(value))]
-    first, second = (max((int(match[k]) for match in found), default=0) for k in (1, 3))
-    if not found or first > 12 or (second <= 12 and found[0][2] == "."):
-        return True
-    if second <= 12:
-        raise InputError(
-            f"column {name!r}: {found[0][0]!r} may be read with the day or the month first; write "
-            "dates as YYYY-MM-DD"
-        )
-    return False
-
-
-def _seconds(name: str, row: int, value: str, day_first: bool) -> int:
-    """Seconds since 1970 of one cell."""
-    if match := YEAR_FIRST.fullmatch(value):
-        year, month, day = match[1], match[3], match[4] or "1"
-    elif match := YEAR_LAST.fullmatch(value):
-        day, month, year = match[1], match[3], match[4]
-        day, month = (day, month) if day_first else (month, day)
-    else:
-        raise InputError(
-            f"{_place(name, row)}: expected a date like 2024-03-01 or 2024-03-01 14:30, "
-            f"got {value!r}"
-        )
-    clock = [int(part or 0) for part in match.groups()[-3:]]
-    try:
-        days = date(int(year), int(month), int(day)).toordinal() - EPOCH
-    except ValueError as error:
-        raise InputError(f"{_place(name, row)}: {value!r} is not a date: {error}") from None
-    if clock[0] > 23 or clock[1] > 59 or clock[2] > 59:
-        raise InputError(f"{_place(name, row)}: {value!r} is not a time of day")
-    return days * DAY + clock[0] * 3600 + clock[1] * 60 + clock[2]
+    return np.array(column_seconds(name, values, order)), True
 
 
 def infer_grid(name: str, times: np.ndarray, dates: bool) -> TimeGrid:

@@ -17,7 +17,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from chainrule.data.files import read_bytes
+from chainrule.data.files import FileError, gunzip, read_bytes
 from chainrule.data.state import TEXT, TEXTS, fields, shown
 from chainrule.errors import InputError
 
@@ -87,6 +87,15 @@ class Vocabulary:
                 found.append(self.tokens[number])
         return detokenize(found) if self.unit == "word" else "".join(found)
 
+    def knows(self, text: str) -> bool:
+        """Whether the text has tokens and all of them are known."""
+        found = self.encode(text)
+        return bool(found) and UNKNOWN not in found
+
+    def pieces(self, ids: Iterable[int]) -> list[str]:
+        """The text of each token."""
+        return [self.tokens[number] for number in ids]
+
     def encode_file(self, path: str | Path) -> Int[Tensor, "1 length"]:
         """The whole file as one sequence."""
         return torch.tensor([self.encode(read_text(path))])
@@ -140,8 +149,15 @@ def pad_sequences(
 
 
 def read_text(path: str | Path) -> str:
-    """The content of a UTF-8 text file, without a byte-order mark."""
+    """The content of a UTF-8 text file, plain or gzipped, without a byte-order mark."""
     content = read_bytes(path)
+    if content.startswith(b"\x1f\x8b"):
+        try:
+            content = gunzip(path)
+        except FileError:
+            raise InputError(
+                f"{path} is a damaged gzip file; expected a text in UTF-8, plain or gzipped"
+            ) from None
     try:
         text = content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError:
