@@ -26,10 +26,11 @@ _FUNCTIONS = {
     "load": "chainrule.api",
     "summary": "chainrule.api",
     "check": "chainrule.lab",
-    "fit_many": "chainrule.training",
+    "fit_many": "chainrule.api",
     "Settings": "chainrule.training",
     "Task": "chainrule.learning.tasks",
     "Metric": "chainrule.learning.metrics",
+    "Log": "chainrule.runs.logs",
     "InputError": "chainrule.errors",
     "StopTraining": "chainrule.errors",
 }
@@ -68,6 +69,6 @@ def __dir__() -> list[str]:
 
 
 if "IPython" in sys.modules:
-    from chainrule.notebook import show_models
+    from chainrule.notebook import show_results
 
-    show_models()
+    show_results()

@@ -1,17 +1,30 @@
-"""What a notebook shows: a model as the table of its layers."""
+"""What a notebook shows: a model as the table of its layers, a figure as its picture."""
 
 from html import escape
+from io import BytesIO
 from typing import Any
 
 
-def show_models() -> None:
-    """Let IPython show this library's models as tables; other modules stay as torch prints them."""
+def show_results() -> None:
+    """Let IPython show this library's models as tables and figures as pictures.
+
+    Other modules stay as torch prints them. Without this a figure is a picture only after somebody
+    has imported pyplot, which then decides how.
+    """
     from IPython import get_ipython
 
     shell = get_ipython()
     if shell is not None:
-        html = shell.display_formatter.formatters["text/html"]
-        html.for_type_by_name("torch.nn.modules.module", "Module", layer_table)
+        formatters = shell.display_formatter.formatters
+        formatters["text/html"].for_type_by_name("torch.nn.modules.module", "Module", layer_table)
+        formatters["image/png"].for_type_by_name("matplotlib.figure", "Figure", picture)
+
+
+def picture(figure: Any) -> bytes:
+    """A matplotlib figure as a PNG file."""
+    content = BytesIO()
+    figure.savefig(content, format="png", dpi=100)
+    return content.getvalue()
 
 
 def layer_table(model: Any) -> str | None:

@@ -11,6 +11,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import pandas
 import pytest
 from PIL import Image
 
@@ -23,13 +24,19 @@ from chainrule.runs.run import Run
 PAGE = Path(__file__).parents[2] / "docs" / "bad-input.md"
 HEAD = """# What you see when something is wrong
 
-Exit code 2, one sentence, nothing lost. Each row is run by `tests/cli/test_bad_input.py`.
+Exit code 2, one sentence, nothing lost. Each row is run by `tests/cli/test_bad_input.py`, and those
+[from Python](#from-python) by `tests/test_bad_calls.py`.
 
 | what is wrong | command | what you see |
 |---|---|---|
 """
+CALLS = "\n## From Python\n"
 FORECAST = "train forecast --table"
 TEXTS = "train text-classifier --table"
+PARTS = "train mlp --table rows.parquet --target y --out-of-core"
+BERT = f"{TEXTS} good.csv --text a --target y --model bert --from"
+GCN = "train gcn --nodes people.csv --target y"
+GRAPHS = "train graphs --edges friends.csv --target y"
 CASES = [
     ("a command that does not exist", "trian digits-mlp"),
     ("a recipe that does not exist", "train digits-mpl"),
@@ -54,8 +61,24 @@ CASES = [
     ("a device that is not there", "train digits-mlp --device tpu"),
     ("a folder that is in use", "train digits-mlp --out run"),
     ("a rate far too large", "train moons-mlp --optimizer sgd --learning-rate 1e30 --out new"),
+    ("no process", "train digits-mlp --processes 0 --out new"),
+    ("shards of one process", "train digits-mlp --sharded --out new"),
+    ("restarts of one process", "train digits-mlp --elastic 3 --out new"),
+    ("more processes than rows", "train digits-mlp --batch-size 4 --processes 5 --out new"),
+    (
+        "more processes than rows of a part",
+        "train digits-mlp --batch-size 8 --accumulate 4 --processes 3 --out new",
+    ),
+    ("processes without gradient steps", "train hopfield-digits --processes 2 --out new"),
+    ("processes of one graph", "train karate-gcn --processes 2 --out new"),
+    (
+        "an ensemble in shards",
+        "train digits-mlp --members 2 --processes 2 --sharded --out new",
+    ),
+    ("a compiled model in processes", "train digits-mlp --compile --processes 2 --out new"),
     ("a metric that is not measured", "train moons-mlp --patience 3 --monitor f1 --out new"),
     ("recording outside a checkout", "train digits-mlp --record --out new"),
+    ("the suite outside a checkout", "bench mlp"),
     ("digits that are not digits", "train hopfield-digits --digits 3 12 --out new"),
     ("no such table", "train mlp --table absent.csv --target y --out new"),
     ("no such column", "train mlp --table good.csv --target z --out new"),
@@ -67,6 +90,11 @@ CASES = [
     ("points and commas for decimals", "train mlp --table mixed.csv --target y --out new"),
     ("percent here and there", "train mlp --table percent.csv --target y --out new"),
     ("a query to a file", "train mlp --table good.csv --target y --query 'SELECT 1' --out new"),
+    ("a day that is not there", "train mlp --table dates.csv --target y --out new"),
+    ("days and months in doubt", "train mlp --table orders.csv --target y --out new"),
+    ("a column kept and ignored", "train mlp --table good.csv --target y --ignore a --keep a"),
+    ("no such column to keep", "train mlp --table good.csv --target y --keep z --out new"),
+    ("no such encoding", "train mlp --table good.csv --target y --categories ordinal --out new"),
     ("a database of several tables", "train mlp --table shop.db --target y --out new"),
     ("an infinite number", "train mlp --table infinite.csv --target y --out new"),
     ("one class only", "train mlp --table one-class.csv --target y --out new"),
@@ -108,6 +136,50 @@ CASES = [
     ("an edge twice", "train gcn --edges twice.csv --nodes people.csv --target y --out new"),
     ("no labels", "train gcn --edges friends.csv --nodes nameless.csv --target y --out new"),
     ("a node twice", "train gcn --edges friends.csv --nodes doubles.csv --target y --out new"),
+    (
+        "a weight that is not there",
+        f"{GCN} --edges friends.csv --weight w --out new",
+    ),
+    (
+        "a weight below zero",
+        f"{GCN} --edges debts.csv --weight w --out new",
+    ),
+    (
+        "two weights of one edge",
+        f"{GCN} --edges both.csv --weight w --out new",
+    ),
+    (
+        "features of edges for a network that reads none",
+        f"{GCN} --edges friends.csv --edge-features w --out new",
+    ),
+    (
+        "directed edges for filters of undirected graphs",
+        f"{GCN} --edges friends.csv --model cheb --directed --out new",
+    ),
+    (
+        "heads that do not share a hidden layer",
+        f"{GCN} --edges friends.csv --model gat --hidden 10 --num-heads 4 --out new",
+    ),
+    ("too few links", "train links --edges debts.csv --nodes people.csv --out new"),
+    (
+        "nodes of a graph that is not listed",
+        f"{GRAPHS} --graphs sets.csv --nodes parts.csv --out new",
+    ),
+    (
+        "nodes that name no graph",
+        f"{GRAPHS} --graphs sets.csv --nodes people.csv --out new",
+    ),
+    (
+        "edges across graphs",
+        f"{GRAPHS} --graphs halves.csv --nodes members.csv --out new",
+    ),
+    ("a folder without clouds", "train pointnet --clouds damaged --out new"),
+    ("clouds that cannot be read", "train pointnet --clouds scans --out new"),
+    ("clouds of too many points", "train pointnet --clouds scans --num-points 1000000 --out new"),
+    (
+        "a number that may be two in a series",
+        f"{FORECAST} doubted.csv --time t --target y --out new",
+    ),
     ("a map with ragged rows", "train gridworld-q-learning --rows S.. .G --out new"),
     ("a method that does not exist", "train cartpole-dqn --method triple --out new"),
     ("a setting that cannot be searched", "tune digits-mlp --space rate=0.1:1"),
@@ -130,6 +202,9 @@ CASES = [
     ("a day twice", f"{FORECAST} repeated.csv --time t --target y --out new"),
     ("a step that is none", f"{FORECAST} daily.csv --time t --target y --step fortnight --out new"),
     ("a series too short", f"{FORECAST} daily.csv --time t --target y --horizon 30 --out new"),
+    ("no such covariate", f"{FORECAST} daily.csv --time t --target y --covariates z --out new"),
+    ("a covariate of words", f"{FORECAST} worded.csv --time t --target y --covariates w --out new"),
+    ("a covariate that is the target", f"{FORECAST} daily.csv --time t --target y --covariates y"),
     ("a time that is not there", f"{FORECAST} daily.csv --time when --target y --out new"),
     ("no such network", f"{FORECAST} daily.csv --time t --target y --model lstn --out new"),
     ("tuning of a forecast", "tune forecast --table daily.csv --time t --target y"),
@@ -138,12 +213,57 @@ CASES = [
     ("a text that is its own class", f"{TEXTS} good.csv --text y --target y --out new"),
     ("a pre-trained run for words", f"{TEXTS} good.csv --text a --target y --from run --out new"),
     ("a class that training lacks", f"{TEXTS} good.csv --text a --target y --test-table x.csv"),
+    ("a hub folder of another network", f"{BERT} other --out new"),
+    ("a hub folder without a tokenizer", f"{BERT} bare --out new"),
+    ("a size that is not the folder's", f"{BERT} bare --hidden-size 64 --out new"),
+    ("neither a run nor a folder", f"{BERT} absent --out new"),
+    ("a published network for characters", "train gpt --text good.csv --from other --out new"),
+    ("a run that is no GPT", "train gpt --text good.csv --context-length 2 --from run --out new"),
+    ("no such tagged sentences", "train tagger --conll absent.conllu --out new"),
+    ("sentences without tags", "train tagger --conll words.txt --out new"),
+    ("a line without its tag", "train tagger --conll cut.txt --out new"),
+    ("a column that is not there", "train tagger --conll tags.txt --column 7 --out new"),
+    ("too few sentences", "train tagger --conll tags.txt --out new"),
+    ("a pre-trained run for an lstm", "train tagger --conll tags.txt --from run --out new"),
+    ("no such pairs", "train translate --pairs absent.tsv --out new"),
+    ("a sentence without its translation", "train translate --pairs words.txt --out new"),
+    ("too few pairs", "train translate --pairs pairs.tsv --out new"),
+    ("no words allowed", "train translate --pairs pairs.tsv --max-words 0 --out new"),
+    ("a rate that grows with depth", "train digits-mlp --layer-decay 2 --out new"),
+    ("rates by depth in an ensemble", "train moons-mlp --members 2 --layer-decay 0.5 --out new"),
+    ("rates by depth without gradients", "train hopfield-digits --layer-decay 0.5 --out new"),
+    ("a log that does not exist", "train digits-mlp --log visdom --out new"),
+    ("a log twice", "train digits-mlp --log csv csv --out new"),
     ("a recipe that has no splits to tune on", "tune hopfield-digits"),
     ("a recipe that needs a teacher", "tune mnist-distill"),
     ("a study that is a folder", "tune digits-mlp --study run"),
     ("a study that is no database", "tune digits-mlp --study good.csv"),
+    ("a study at no URL", "tune digits-mlp --study 'postgresql://machine:port/tune'"),
+    ("a study of another kind", "tune digits-mlp --study redis://machine/tune"),
+    ("a password in a URL", "tune digits-mlp --study postgresql://me:secret@machine/tune"),
+    ("a server that is not there", "tune digits-mlp --study postgresql://me@127.0.0.1:1/tune"),
+    ("more processes than members", "train digits-mlp --members 2 --processes 3"),
     ("a search in a folder that is in use", "tune digits-mlp --out run"),
     ("not the folder of a search", "tune --resume somewhere"),
+    ("a folder without texts", "train gpt --text damaged --out new"),
+    ("a folder without tables", "train mlp --table two --target y --out new"),
+    ("a damaged Parquet file", "train mlp --table cut.parquet --target y --out new"),
+    ("a CSV file, part by part", "train mlp --table good.csv --target y --out-of-core --out new"),
+    ("a decimal mark of numbers", f"{PARTS} --decimal , --out new"),
+    ("an ensemble on rows on the disk", f"{PARTS} --members 2 --out new"),
+    ("class weights of rows on the disk", f"{PARTS} --class-weights balanced --out new"),
+    ("a search on rows on the disk", f"tune {PARTS.removeprefix('train ')}"),
+    ("a format that does not exist", "export run --format onyx"),
+    ("a network without a published form", "export run --format hub"),
+    ("an export to a folder in use", "export run --format state-dict --out damaged"),
+    ("an export of a run that is not finished", "export unfinished"),
+    ("nodes of a graph for other programs", "export graph --format onnx"),
+    ("an agent for other programs", "export agent --format onnx"),
+    ("a service for the nodes of a graph", "serve graph"),
+    ("a service for an agent", "serve agent"),
+    ("a port that is none", "serve run --port 70000"),
+    ("a service for all without a token", "serve run --host 0.0.0.0"),
+    ("a service of a run that is not finished", "serve unfinished"),
 ]
 
 
@@ -169,16 +289,40 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "nameless": ["id,y", *(f"p{i}," for i in range(40))],
         "doubles": ["id,y", *(f"p{i % 39},{'no' if i % 3 else 'yes'}" for i in range(40))],
         "friends": ["a,b", *(f"p{i},p{i + 1}" for i in range(39))],
+        "debts": ["a,b,w", "p1,p2,1", "p2,p3,-2"],
+        "both": ["a,b,w", "p1,p2,1", "p2,p1,2"],
+        "sets": ["graph,y", *(f"g{i},{'no' if i % 3 else 'yes'}" for i in range(12))],
+        "parts": ["id,graph", *(f"p{i},g{i}" for i in range(40))],
+        "halves": ["graph,y", *(f"g{i},{'no' if i % 3 else 'yes'}" for i in range(20))],
+        "members": ["id,graph", *(f"p{i},g{i // 2}" for i in range(40))],
+        "doubted": ["t;y", *(f"2024-01-{i:02};1,{i}00" for i in range(1, 10))],
         "stray": ["a,b", "p1,p2", "p3,q4"],
         "daily": ["t,y", *(f"2024-01-{i:02},{i}" for i in range(1, 31))],
         "doubtful": ["t,y", *(f"{i:02}/0{i}/2024,{i}" for i in range(1, 9))],
+        "worded": ["t,y,w", *(f"2024-01-{i:02},{i},dry" for i in range(1, 31))],
+        "dates": ["d,y", *(f"2024-02-{i:02},{i % 2}" for i in range(10, 31))],
+        "orders": ["d,y", *(f"{1 + i % 12}/{1 + i % 11}/2024,{i % 2}" for i in range(40))],
         "jitter": ["t,y", *(f"2024-01-01 {i:02}:{7 * i % 60:02}:07,{i}" for i in range(20))],
         "repeated": ["t,y", *(f"2024-01-{1 + i // 2:02},{i}" for i in range(40))],
         "x": [header, "1,2,perhaps"],
         "twice": ["a,b", "p1,p2", "p2,p3", "p1,p2"],
     }
-    for name, lines in tables.items():
-        (folder / f"{name}.csv").write_text("\n".join(lines) + "\n" if lines else "")
+    write_tables(folder, tables)
+    pandas.read_csv(folder / "good.csv").to_parquet(folder / "rows.parquet")
+    (folder / "cut.parquet").write_bytes((folder / "rows.parquet").read_bytes()[:1000])
+    texts = {
+        "words.txt": "They\nrun\n",
+        "cut.txt": "They PRON\nrun\n",
+        "tags.txt": "They PRON\nrun VERB\n",
+        "pairs.tsv": "Go.\tVa !\n",
+    }
+    for name, content in texts.items():
+        (folder / name).write_text(content)
+    sizes = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2}
+    sizes |= {"max_position_embeddings": 32, "intermediate_size": 32, "vocab_size": 99}
+    for name, kind in (("other", "roberta"), ("bare", "bert")):
+        (folder / name).mkdir()
+        (folder / name / "config.json").write_text(json.dumps(sizes | {"model_type": kind}))
     with closing(sqlite3.connect(folder / "shop.db")) as database:
         database.executescript("CREATE TABLE sales (a); CREATE TABLE shops (b);")
     for number in range(20):
@@ -189,9 +333,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 picture.write_bytes(b"not a picture")
             else:
                 Image.new("L", (8, 8), 10 * number + len(name)).save(picture)
-    for name in ("run", "cut"):
-        for _ in new_run(folder / name).train("cpu"):
-            pass
+    make_clouds(folder / "scans")
+    make_runs(folder)
     weights = folder / "cut" / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:1000])
     new_run(folder / "unfinished")
@@ -200,6 +343,31 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         whole = gzip.compress(bytes(1000))
         (folder / "damaged" / "mnist" / f"{part}-ubyte.gz").write_bytes(whole[:-5])
     return folder
+
+
+def write_tables(folder: Path, tables: dict[str, list[str]]) -> None:
+    for name, lines in tables.items():
+        (folder / f"{name}.csv").write_text("\n".join(lines) + "\n" if lines else "")
+
+
+def make_runs(folder: Path) -> None:
+    """Finished runs, of which no other program can use the last two."""
+    for name in ("run", "cut"):
+        for _ in new_run(folder / name).train("cpu"):
+            pass
+    graph = "gcn --edges friends.csv --nodes people.csv --target y --epochs 1 --hidden 2"
+    agent = "gridworld-q-learning --epochs 1 --epoch-steps 5 --agents 2"
+    for name, command in {"graph": graph, "agent": agent}.items():
+        words = [str(folder / w) if w.endswith(".csv") else w for w in command.split()]
+        assert main(["train", *words, "--quiet", "--out", str(folder / name)]) == 0
+
+
+def make_clouds(folder: Path) -> None:
+    """Clouds of two classes, none of which can be read."""
+    for name in "ab":
+        (folder / name).mkdir(parents=True)
+        for number in range(10):
+            (folder / name / f"{number}.xyz").write_text("1 2\n3\n")
 
 
 def new_run(folder: Path) -> Run:
@@ -235,10 +403,13 @@ def test_the_page_of_bad_inputs_is_what_users_see(
         sentence = text.split("chainrule: ")[-1]
         command, sentence = (text.replace("|", "\\|") for text in (command, sentence))
         rows.append(f"| {what} | `{command}` | {sentence} |")
-    page = HEAD + "\n".join(rows) + "\n"
+    commands = HEAD + "\n".join(rows) + "\n"
+    page = PAGE.read_text("utf-8")
     if os.environ.get("CHAINRULE_WRITE_DOCS"):
+        _, mark, calls = page.partition(CALLS)
+        page = commands + mark + calls
         PAGE.write_text(page, "utf-8")
-    assert page == PAGE.read_text("utf-8")
+    assert page.partition(CALLS)[0] == commands
 
 
 def test_nothing_is_left_behind_by_a_refused_recipe(

@@ -105,6 +105,17 @@ def test_a_companion_that_fails_is_told_of_and_missed_by_no_trial(
     assert [row["state"] for row in found["trials"]] == ["complete"] * 2
 
 
+def test_workers_that_find_no_round_are_told_of(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "executable", "/bin/true")
+    words = [*BRIEF, "--trials", "3", "--points", "2", "--workers", "3", "--out", "few"]
+    del words[words.index("--points") : words.index("--points") + 2]
+    assert main(words) == 0
+    told = "3 workers share 2 rounds of 2 points; a smaller --points gives all of them work"
+    assert told in json.loads(capsys.readouterr().out)["remarks"]
+
+
 def test_a_stop_acts_while_companions_are_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

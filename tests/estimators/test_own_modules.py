@@ -37,6 +37,27 @@ def test_a_function_makes_the_module_for_inputs_and_outputs() -> None:
     assert model.score(X, X @ [1, 2, 0, 0]) > 0.95
 
 
+def test_a_function_of_nothing_makes_a_module_which_is_copied() -> None:
+    network = nn.Linear(4, 3)
+    before = network.weight.clone()
+    model = NetworkClassifier(lambda: network, max_iter=2).fit(X, Y)
+    assert torch.equal(before, network.weight)
+    assert not torch.equal(before, model.module_.weight)
+
+
+@pytest.mark.parametrize(
+    ("factory", "message"),
+    [
+        (lambda inputs, outputs, depth: nn.Linear(4, 3), "<lambda> takes other arguments"),
+        (lambda: 3, "makes a module as `module`, it made 3"),
+        (dict, "dict takes other arguments"),
+    ],
+)
+def test_a_function_that_makes_no_module_is_refused(factory: object, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        NetworkClassifier(factory).fit(X, Y)
+
+
 def test_a_missing_module_and_a_wrong_one_are_named() -> None:
     with pytest.raises(InputError, match="expected a `module` with 4 inputs and 3 outputs"):
         NetworkClassifier().fit(X, Y)
@@ -77,3 +98,19 @@ def test_a_row_is_read_step_by_step(estimator: type) -> None:
 def test_shapes_that_do_not_fit_are_refused(model: CNNClassifier, message: str) -> None:
     with pytest.raises(InputError, match=message):
         model.fit(X, Y)
+
+
+@pytest.mark.parametrize("estimator", [NetworkClassifier, NetworkRegressor])
+def test_a_module_gets_examples_in_the_shape_of_x(estimator: type) -> None:
+    images = X.reshape(-1, 1, 2, 2)
+    outputs = 3 if estimator is NetworkClassifier else 1
+    torch.manual_seed(0)
+    flat = nn.Linear(4, outputs)
+    deep = nn.Sequential(nn.Conv2d(1, outputs, 2), nn.Flatten())
+    deep[0].weight.data = flat.weight.data.reshape(outputs, 1, 2, 2).clone()
+    deep[0].bias.data = flat.bias.data.clone()
+    settings = {"max_iter": 3, "weight_decay": 0.0, "random_state": 0}
+    found = estimator(deep, **settings).fit(images, Y).predict(images)
+    np.testing.assert_allclose(found, estimator(flat, **settings).fit(X, Y).predict(X), rtol=1e-6)
+    with pytest.raises(InputError, match=r"expected examples of shape \(1, 2, 2\), as in fit"):
+        estimator(deep, **settings).fit(images, Y).predict(X.reshape(-1, 2, 2))

@@ -21,7 +21,7 @@ from chainrule.learning.metrics import (
 HIGHER = {
     "accuracy", "auc", "r2", "mean_iou", "pixel_accuracy", "point_accuracy", "place_accuracy",
     "word_accuracy", "pair_accuracy", "bleu", "f1", "exact_match", "return", "value", "overlap",
-    "margin", "average_precision", "coverage",
+    "margin", "average_precision", "coverage", "precision", "recall",
 }  # fmt: skip
 
 

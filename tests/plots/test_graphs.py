@@ -8,7 +8,13 @@ from matplotlib.colors import to_rgba_array
 
 from chainrule.errors import InputError
 from chainrule.plots import graphs as graph_pictures
-from chainrule.plots.graphs import edge_attention, embeddings, graph_layout, node_predictions
+from chainrule.plots.graphs import (
+    edge_attention,
+    embeddings,
+    graph_layout,
+    node_predictions,
+    pulled_in,
+)
 from chainrule.plots.style import FAINT
 
 CLASSES = ("a", "b", "c")
@@ -91,3 +97,10 @@ def test_attention_is_written_at_every_neighbor():
     assert widths[0] / widths[1] == pytest.approx(5 / 3)
     with pytest.raises(InputError, match="edges of node 2"):
         edge_attention(edges, [0.2, 0.5, 0.3, 1.0], np.array([0, 1, 2]), CLASSES, center=2)
+
+
+def test_a_node_without_edges_does_not_shrink_the_others():
+    ring = np.array([[np.cos(a), np.sin(a)] for a in np.linspace(0, 6, 39)])
+    places = pulled_in(np.concatenate([ring, [[50.0, 0.0]]]))
+    np.testing.assert_allclose(places[:39], ring, atol=1e-6)
+    assert 1 < np.hypot(*places[39]) < 5

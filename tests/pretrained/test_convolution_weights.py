@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import torch
+import transformers
 from safetensors.torch import save_file
 from torch import Tensor
 
@@ -101,6 +102,41 @@ def test_the_loaded_network_computes_what_torchs_operations_compute(
             h = (normed(f, f"{name}.bn2") + h).relu()
     expected = F.linear(h.mean((2, 3)), state["fc.weight"], state["fc.bias"])
     torch.testing.assert_close(model(x), expected)
+
+
+@pytest.mark.parametrize("depth", [34, 50])
+def test_deeper_networks_compute_what_transformers_computes(depth: int) -> None:
+    state = random_state(depth)
+    config = transformers.ResNetConfig(
+        depths=BLOCKS[depth],
+        hidden_sizes=[256, 512, 1024, 2048] if depth == 50 else [64, 128, 256, 512],
+        layer_type="bottleneck" if depth == 50 else "basic",
+        num_labels=1000,
+    )
+    theirs, model = transformers.ResNetForImageClassification(config), ResNet.imagenet(depth)
+    named = {hub_name(name): t for name, t in state.items()}
+    theirs.load_state_dict(named)
+    pretrained.load(model, state)
+    x = torch.randn(1, 3, 40, 40)
+    with torch.no_grad():
+        wanted = theirs.eval()(x).logits
+        torch.testing.assert_close(model.eval()(x), wanted, rtol=1e-3, atol=1e-4)
+
+
+def hub_name(name: str) -> str:
+    """torchvision's name → that of the hub."""
+    parts = name.split(".")
+    if parts[0] in ("conv1", "bn1"):
+        kind = "convolution" if parts[0] == "conv1" else "normalization"
+        return f"resnet.embedder.embedder.{kind}.{parts[1]}"
+    if parts[0] == "fc":
+        return f"classifier.1.{parts[1]}"
+    start = f"resnet.encoder.stages.{int(parts[0][5:]) - 1}.layers.{parts[1]}"
+    if parts[2] == "downsample":
+        kind = "convolution" if parts[3] == "0" else "normalization"
+        return f"{start}.shortcut.{kind}.{parts[4]}"
+    kind = "convolution" if parts[2].startswith("conv") else "normalization"
+    return f"{start}.layer.{int(parts[2][-1]) - 1}.{kind}.{parts[3]}"
 
 
 def test_the_head_is_left_out_on_request(eighteen: dict[str, Tensor]) -> None:

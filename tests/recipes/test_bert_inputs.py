@@ -16,6 +16,7 @@ from chainrule.models.attention.bert import BERT
 from chainrule.models.attention.bert_pretraining import BertPretraining
 from chainrule.models.attention.bert_question_answering import BertQuestionAnswering
 from chainrule.recipes.attention import ewt_bert
+from chainrule.recipes.families import tagging
 from chainrule.recipes.families.bert import TrimmedPadding, segments, trimmed
 from chainrule.recipes.families.masked_lm import MaskedLM, all_tasks, masked_lm_task
 from chainrule.recipes.families.span_qa import (
@@ -133,7 +134,7 @@ def test_a_tag_counts_the_same_in_a_short_and_in_a_long_sentence(few_texts: Path
     output, y = torch.randn(3, 5, len(TAGS)), torch.tensor([[0, 3, 0], [1, 2, 9], [0, 0, 4]])
     y = F.pad(y, (1, 1))
     wanted = F.cross_entropy(output[:, :, 1:][y > 0], y[y > 0] - 1)
-    torch.testing.assert_close(ewt_bert.per_word(output, y).mean(), wanted)
+    torch.testing.assert_close(tagging.per_word(output, y).mean(), wanted)
     recipe = ewt_bert.Recipe(
         vocab_size=120, hidden_size=32, num_layers=2, num_heads=2, max_length=32
     )

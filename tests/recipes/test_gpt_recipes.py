@@ -65,10 +65,11 @@ def test_gpt_refuses_what_it_cannot_read(
     monkeypatch.chdir(tmp_path)
     Path("latin.txt").write_bytes("spät ".encode("latin-1") * 1000)
     Path("empty.txt").write_text(" \n\n")
+    Path("none").mkdir()
     Path("short.txt").write_text("To be, or not to be." * 16)
     for flags, words in (
         ("--text absent.txt", "there is no file"),
-        ("--text .", "Is a directory"),
+        ("--text none", "none holds no .txt files"),
         ("--text latin.txt", "is not a text file in UTF-8"),
         ("--text empty.txt", "is empty; expected text"),
         ("--text short.txt", "has 320 characters; expected at least 2,580"),
@@ -159,7 +160,7 @@ def test_attention_is_drawn_from_the_beginning_of_a_line(
     tokens = torch.tensor(vocabulary.encode(text))
     part = Split(tokens, tokens)
     model = recipe.model(DataSummary(vocab_sizes=(len(vocabulary),)))
-    data = Splits(part, part, part, vocabulary.tokens)
+    data = Splits(part, part, part, vocabulary.tokens, encoder=vocabulary)
     recipe.figures(Predictions(recipe, model, data))
     assert "".join(drawn["tokens"]) == shown
     assert drawn["weights"].shape == (2, 2, 8, 8)

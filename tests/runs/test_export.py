@@ -89,6 +89,23 @@ def test_a_model_without_a_published_form_is_refused_and_leaves_nothing(digits: 
     assert not list(digits.folder.glob("export/.*"))
 
 
+def test_steps_that_depend_on_the_input_are_refused_in_one_sentence(
+    train_run: Train, tmp_path: Path
+) -> None:
+    """In a program of its own, since types are not checked there as in tests."""
+    (tmp_path / "tags.txt").write_text("".join(f"word{i % 9}\tN\nruns\tV\n\n" for i in range(40)))
+    sizes = {"embedding_dim": 4, "lstm_size": 4}
+    run = train_run("tagger", tmp_path / "run", conll=str(tmp_path / "tags.txt"), epochs=1, **sizes)
+    command = [sys.executable, "-m", "chainrule", "export", run.folder, "--format", "torch-export"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert " ".join(done.stderr.split()) == (
+        "chainrule: tagger cannot be exported as one program: its steps depend on the values of "
+        "its inputs, such as the lengths of sequences; its weights can: --format state-dict"
+    )
+    assert not (run.folder / "export" / "torch-export").exists()
+
+
 def test_a_folder_in_use_is_left_alone(digits: Run, tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("mine")
     with pytest.raises(InputError, match="not an empty folder"):

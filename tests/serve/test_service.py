@@ -155,7 +155,7 @@ def test_requests_that_wait_together_share_a_batch_and_get_their_own_answers() -
 
     for n, answers in enumerate(asyncio.run(ask_all())):
         assert [answer["prediction"] for answer in answers] == [2 * n, 2 * n + 2]
-    assert len(sizes) == 3 and sum(sizes) == 600 and max(sizes) == batching.MOST_EXAMPLES
+    assert len(sizes) == 3 and sum(sizes) == 600 and max(sizes) == inputs.MOST_TOGETHER
 
 
 def test_one_request_that_fails_spoils_no_other() -> None:
@@ -188,3 +188,56 @@ def test_a_full_queue_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
         waiting.cancel()
 
     asyncio.run(ask_two())
+
+
+def test_hundreds_of_clients_at_once_get_their_own_answers(table_run: Run) -> None:
+    httpx = pytest.importorskip("httpx2")
+    rows = [{"age": 20 + k % 60, "city": ("Oslo", "Rome")[k % 2]} for k in range(400)]
+    columns = {name: [row[name] for row in rows] for name in ROW}
+    expected = [answer["probability"] for answer in table_run.predict(columns)]
+    app = application(table_run, [HOST])
+
+    async def ask_all() -> list[Any]:
+        transport = httpx.ASGITransport(app)
+        async with (
+            app.router.lifespan_context(app),
+            httpx.AsyncClient(transport=transport, base_url=f"http://{HOST}") as client,
+        ):
+            asking = [client.post("/predict", json={"rows": [row]}, timeout=60) for row in rows]
+            return [answer.json() for answer in await asyncio.gather(*asking)]
+
+    for answer, probability in zip(asyncio.run(ask_all()), expected, strict=True):
+        (found,) = answer["predictions"]
+        assert found["probability"] == pytest.approx(probability, abs=1e-6)
+
+
+def test_a_forecast_takes_the_past_of_each_series(
+    train_run: Callable[..., Run], tmp_path: Path
+) -> None:
+    lines = ["day,shop,units"]
+    for day in range(60):
+        date = f"2024-{1 + day // 28:02}-{1 + day % 28:02}"
+        lines += [f"{date},{shop},{day % 7 + 10 * k}" for k, shop in enumerate(("north", "south"))]
+    (tmp_path / "sales.csv").write_text("\n".join(lines))
+    values = {"table": str(tmp_path / "sales.csv"), "time": "day", "target": "units"}
+    more = {"group": "shop", "horizon": 3, "hidden_size": 4, "epochs": 1}
+    run = train_run("forecast", tmp_path / "run", **values, **more)
+    expected = run.predict(tmp_path / "sales.csv")
+    names = lines[0].split(",")
+    rows = [dict(zip(names, line.split(","), strict=True)) for line in lines[1:]]
+    series = [[row for row in rows if row["shop"] == shop] for shop in ("north", "south")]
+    with TestClient(application(run, [HOST]), base_url=f"http://{HOST}") as client:
+        found = ask(client, {"series": series}).json()["predictions"]
+        steps = [step for answer in found for step in answer["prediction"]]
+        assert [step["day"] for step in steps] == [step["day"] for step in expected]
+        for mine, theirs in zip(steps, expected, strict=True):
+            assert mine["prediction"] == pytest.approx(theirs["prediction"], rel=1e-5)
+        for bad, words in (
+            ([[]], "series 1: expected a list of 1 to"),
+            ([[{"day": "2024-01-01"}]], "row 1: expected an object with day, units, shop"),
+            ([series[0][:3]], "series 1: series 'north' has 3 steps; expected at least"),
+            ([rows], "series 1 holds 2 groups"),
+            ([[{"day": [1], "units": 1, "shop": "north"}]], "expected numbers and texts"),
+        ):
+            answer = ask(client, {"series": bad})
+            assert answer.status_code == 422 and words in answer.json()["error"], answer.text

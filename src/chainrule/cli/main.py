@@ -28,6 +28,7 @@ COMMANDS = {
     "export": "write a finished run as ONNX, torch.export, plain weights or a hub folder",
     "serve": "answer requests over HTTP with a finished run",
     "lab": "check claims of the theory by measurement",
+    "bench": "time the library beside its peers, in a checkout of the project",
     "studio": "the whole course, live in the browser",
 }
 FIRST = "Start with:  chainrule train digits-mlp"
@@ -40,29 +41,41 @@ def main(arguments: list[str] | None = None) -> int:
         gc.disable()  # until the flags are parsed: imports make many objects and little garbage
         os.environ["MPLBACKEND"] = "agg"  # we draw into files; the user's choice may not exist
         secure()
+        if launcher := os.environ.get("CHAINRULE_LAUNCHER"):
+            from chainrule.children import die_with_parent
+
+            die_with_parent(int(launcher))
     try:
         code = dispatch(arguments)
         if lost := lost_output():
             raise InputError(f"the output could not be written: {lost.strerror}")
         return code
     except InputError as error:
-        print(f"chainrule: {in_flags(str(error))}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("chainrule: interrupted", file=sys.stderr)
-        return 130
+        return told(str(error), 2, error)
+    except KeyboardInterrupt as error:
+        return told("interrupted", 130, error)
     except OSError as error:
-        print(f"chainrule: {in_words(error)}", file=sys.stderr)
-        return 2
+        return told(in_words(error), 2, error)
     except Exception as error:
         if os.environ.get("CHAINRULE_DEBUG"):
             raise
-        print(
-            f"chainrule: an unexpected fault: {type(error).__name__}: {error}\n"
-            "Set CHAINRULE_DEBUG=1 and run it again to see where.",
-            file=sys.stderr,
-        )
-        return 1
+        what = f"an unexpected fault: {type(error).__name__}: {error}"
+        return told(f"{what}\nSet CHAINRULE_DEBUG=1 and run it again to see where.", 1, error)
+
+
+def told(what: str, code: int, error: BaseException) -> int:
+    """Say what went wrong, once where several processes meet it; returns the exit code."""
+    line = f"chainrule: {what}"
+    if "RANK" in os.environ and not isinstance(error, KeyboardInterrupt):
+        from chainrule.training.distributed import faults
+        from chainrule.training.distributed.group import LostProcessError
+
+        code, line = faults.told(line, code, isinstance(error, LostProcessError))
+    elif "RANK" in os.environ and os.environ["RANK"] != "0":
+        return code
+    if line:
+        print(in_flags(line) if isinstance(error, InputError) else line, file=sys.stderr)
+    return code
 
 
 def dispatch(arguments: list[str]) -> int:

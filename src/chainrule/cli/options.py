@@ -50,6 +50,16 @@ class Place(Output):
     """Draw no pictures of the result."""
 
 
+@dataclass(frozen=True)
+class Parallel(Place):
+    """How the processes of a run share it."""
+
+    sharded: bool = False
+    """Each process holds a part of the parameters only, so that a larger model fits."""
+    elastic: int = 0
+    """How often the processes are started again, from the last checkpoint, when one is lost."""
+
+
 def parse(form: Callable[..., T], arguments: list[str], command: str, description: str) -> T:
     """Fill in the form from the flags; words that do not fit are refused in one sentence."""
     PARSED.clear()

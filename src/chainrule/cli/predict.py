@@ -13,9 +13,12 @@ import tyro
 from chainrule.cli.options import parse
 from chainrule.console.output import in_steps, number, out, print_json, say
 from chainrule.console.tables import predictions_table
+from chainrule.data.readers.graph_set import GraphEncoder
+from chainrule.data.readers.node_encoder import NodeEncoder
 from chainrule.errors import InputError
 from chainrule.runs.configuration import require
-from chainrule.runs.predict import notes, rows_with_inputs, text_encoder, with_folders_opened
+from chainrule.runs.predict import notes, text_encoder, with_folders_opened
+from chainrule.runs.prediction_rows import rows_with_inputs
 from chainrule.runs.run import Run
 
 LEAST_SHOWN = 0.001  # probability of a class that the table names second or third
@@ -28,9 +31,9 @@ class Predict:
     run: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
     """The run folder."""
     inputs: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="FILE …")]
-    """Tables (CSV with a header, Parquet, Feather, .xlsx), images, OFF meshes or lists of points,
-    as suits the recipe, or folders of them; for models of text, sentences in quotes or text files
-    with one per line."""
+    """Tables (CSV with a header, Parquet, Feather, .xlsx), images, meshes or lists of points, as
+    suits the recipe, or folders of them; for models of text, sentences in quotes, text files with
+    one per line, or tables with the column of texts; for graphs, tables of nodes and of edges."""
     json: bool = False
     """Print one JSON object instead of a table."""
     out: Path | None = None
@@ -49,7 +52,8 @@ def run(arguments: list[str]) -> int:
         files = with_folders_opened(finished, tuple(map(Path, options.inputs)))
         found, read, refused = answered(finished, files)
     else:
-        found, read, refused = finished.predict(list(options.inputs)), [], []
+        read, refused = list(map(Path, options.inputs)), []
+        found = finished.predict(list(options.inputs))
     pixels, picture = "shares" in found[0], options.out is not None and is_picture(options.out)
     if picture and (not pixels or len(options.inputs) > 1):
         raise InputError(
@@ -79,7 +83,7 @@ def answered(run: Run, paths: list[Path]) -> tuple[list[dict[str, Any]], list[Pa
     try:
         return run.predict(paths), paths, []
     except InputError:
-        if len(paths) == 1:
+        if len(paths) == 1 or isinstance(run.summary.encoder, NodeEncoder | GraphEncoder):
             raise
     found: list[dict[str, Any]] = []
     read: list[Path] = []

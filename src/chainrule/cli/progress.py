@@ -6,29 +6,39 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from chainrule.cli.options import Place
+from chainrule.cli.options import Parallel, as_flags
+from chainrule.cli.processes import among_several, is_first
 from chainrule.console.output import out, print_json, say, watch
 from chainrule.console.tables import result_table
 from chainrule.learning.metrics import format_metric
 from chainrule.runs.folder import epochs_behind
 from chainrule.runs.run import Run
+from chainrule.training.distributed.group import STOP
 
 
-def follow(run: Run, place: Place, force: bool = False) -> None:
+def follow(run: Run, place: Parallel, force: bool = False) -> None:
     """Train to the end and print the result; Ctrl-C saves first and says how to continue."""
-    silent = place.quiet or place.json
-    steps = run.train(place.device, not place.no_pictures, force)
-    announced = False
-    with gentle_interrupt() as interrupted:
-        for step in watch(steps, silent, format_metric):
-            if not announced:
-                for remark in run.remarks:
-                    say(f"note: {remark}", silent)
-                announced = True
-            if interrupted:
-                steps.close()
-                say(stopped(run.folder, step.epoch))
-                raise KeyboardInterrupt
+    first = is_first()
+    silent = place.quiet or place.json or not first
+    steps = run.train(place.device, not place.no_pictures, force, place.sharded)
+    announced, epoch = False, 0
+    with gentle_interrupt(first) as interrupted:
+        try:
+            for step in watch(steps, silent, format_metric):
+                epoch = step.epoch
+                if not announced:
+                    for remark in run.remarks:
+                        say(f"note: {as_flags(remark)}", silent)
+                    announced = True
+                if interrupted and not among_several():
+                    steps.close()
+                    raise KeyboardInterrupt
+        except KeyboardInterrupt:
+            if epoch:
+                say(stopped(run.folder, epoch), not first)
+            raise
+    if not first:
+        return
     if place.json:
         print_json(run.result)
     elif not place.quiet:
@@ -55,19 +65,27 @@ def show(result: dict[str, Any], folder: Path) -> None:
 
 
 @contextmanager
-def gentle_interrupt() -> Iterator[list[int]]:
-    """Record the first Ctrl-C or SIGTERM, so that the step can end; the second interrupts."""
+def gentle_interrupt(first: bool = True) -> Iterator[list[int]]:
+    """Record the first Ctrl-C or SIGTERM, so that the step can end; the second interrupts.
+
+    first: whether this is the process that prints.
+    """
     marks: list[int] = []
 
     def mark(number: int, _: object) -> None:
-        if marks:
+        if marks and not among_several():
             raise KeyboardInterrupt
         marks.append(number)
-        say("stopping after this step; press Ctrl-C again to stop at once")
+        if not among_several():
+            say("stopping after this step; press Ctrl-C again to stop at once")
+        elif number == signal.SIGINT:
+            say("stopping after this step", not first)
 
     before = {number: signal.signal(number, mark) for number in (signal.SIGINT, signal.SIGTERM)}
+    STOP[0] = lambda: bool(marks)
     try:
         yield marks
     finally:
+        STOP[0] = lambda: False
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -6,32 +6,40 @@ from typing import Annotated
 
 import tyro
 
-from chainrule.cli.options import Place, parse
+from chainrule.cli.options import Parallel, parse
+from chainrule.cli.processes import chosen, in_processes, speaks
 from chainrule.cli.progress import follow, show
 from chainrule.console.output import print_json, say
 from chainrule.runs.folder import epochs_behind
+from chainrule.runs.processes import check, number_of
 from chainrule.runs.run import Run
 
 
 @dataclass(frozen=True, kw_only=True)
-class Resume(Place):
+class Resume(Parallel):
     """Continue a run."""
 
     run: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
     """The run folder."""
+    processes: int | None = None
+    """Number of processes that share every batch (default: as the run began)."""
     force: bool = False
     """Take the run over from another process that trains it; that one stops."""
 
 
 def run(arguments: list[str]) -> int:
     options = parse(Resume, arguments, "resume", "Continue an interrupted run.")
-    silent = options.quiet or options.json
+    silent = options.quiet or options.json or not speaks()
     found = Run.load(options.run)
+    several = chosen(options, number_of(found, options.processes))
+    check(found.configuration, found.name, several)
     found.data_folder = options.data or found.data_folder
     if not found.finished:
         epochs = epochs_behind(options.run)
         place = "no checkpoint yet: from the start" if epochs is None else f"after epoch {epochs}"
         say(f"{found.name} in {options.run}: continuing, {place}", silent)
+        if several.launched(found.configuration):
+            return in_processes(found, options, several, options.force)
         follow(found, options, options.force)
         return 0
     say("this run is already finished", silent)

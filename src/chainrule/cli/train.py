@@ -3,19 +3,22 @@
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
-from chainrule.cli.options import Place, parse_recipe
+from chainrule.cli.options import Parallel, parse_recipe
 from chainrule.console.output import out, say
 from chainrule.console.tables import names_table
 from chainrule.registry import Entry, entries, entry_from_file, find
 
 
 @dataclass(frozen=True)
-class Train(Place):
+class Train(Parallel):
     """The run folder and its output."""
 
     out: Path | None = None
     """The run folder (default: runs/RECIPE-1, -2, …)."""
+    log: tuple[Literal["csv", "tensorboard", "mlflow", "wandb"], ...] = ()
+    """Also log every epoch, texts and pictures for another program; several may be named."""
     record: bool = False
     """Add the result to benchmarks/results of this checkout."""
 
@@ -27,20 +30,27 @@ def run(arguments: list[str]) -> int:
         out.print(names_table("Recipes", [(e.name, e.title) for e in entries("recipes")]))
         return 0
     entry = named_or_file("recipes", arguments[0])
+    from chainrule.cli.processes import chosen, in_processes, is_first
     from chainrule.cli.progress import follow
     from chainrule.runs import record as recording
-    from chainrule.runs.run import Run
+    from chainrule.runs.processes import create
 
     kind = entry.load().Recipe
     command = f"train {arguments[0]}"
     configuration, place = parse_recipe(kind, Train, arguments[1:], command, entry.title)
     if place.record:
         recording.check_folder()
-    silent = place.quiet or place.json
-    started = Run.create(entry, configuration, place.out, place.data, place.device)
+    silent = place.quiet or place.json or not is_first()
+    several = chosen(place, configuration.options.processes)
+    where = (place.out, place.data, place.device, place.log)
+    started = create(entry, configuration, several, *where)
     say(f"{entry.title}  →  {started.folder}", silent)
-    follow(started, place)
-    if place.record:
+    if several.launched(configuration):
+        if code := in_processes(started, place, several):
+            return code
+    else:
+        follow(started, place)
+    if place.record and is_first():
         words = shlex.join(["chainrule", "train", *repeatable(arguments)])
         say(f"recorded in {recording.record(started.result, words)}", silent)
     return 0

@@ -137,8 +137,8 @@ def ready(
     plan: "Plan", place: str, trials: int | None, data: Path | None, options: Shared
 ) -> "Tuning":
     """Open the study and enqueue its trials."""
+    from chainrule.tuning.database import database_errors, optuna_or_refuse
     from chainrule.tuning.search import prepare
-    from chainrule.tuning.study import database_errors, optuna_or_refuse
 
     if options.workers < 1:
         raise InputError(f"`workers` must be at least 1, got {options.workers}")
@@ -152,12 +152,18 @@ def go(tuning: "Tuning", folder: Path, options: Shared) -> int:
     from chainrule.runs.folder import write_json
     from chainrule.tuning import result as tuning_result
     from chainrule.tuning import study as studies
+    from chainrule.tuning.database import database_errors
 
     plan, silent, began = tuning.plan, options.quiet or options.json, time.perf_counter()
     joins = isinstance(options, Resume) and options.join
     number = "1 trial" if tuning.trials == 1 else f"{tuning.trials} trials"
     say(f"{plan.recipe}: {number}, {plan.folds} folds  →  {folder}", silent)
-    with studies.database_errors(str(folder)):
+    if options.workers > (rounds := -(-tuning.trials // plan.together)):
+        tuning.remarks.append(
+            f"{options.workers} workers share {rounds} round{'s' if rounds > 1 else ''} of "
+            f"{plan.together} points; a smaller --points gives all of them work"
+        )
+    with database_errors(str(folder)):
         try:
             search_on(tuning, folder, options.workers, silent)
         finally:
@@ -175,28 +181,25 @@ def go(tuning: "Tuning", folder: Path, options: Shared) -> int:
 
 
 def search_on(tuning: "Tuning", folder: Path, workers: int, silent: bool) -> None:
-    """Search with other workers until no trial is waiting; a stopped study can be resumed."""
+    """Search with other workers until all trials have ended; a stopped study can be resumed."""
     from chainrule.cli.progress import gentle_interrupt
     from chainrule.tuning.search import search
-    from chainrule.tuning.study import take_back_from_the_dead
 
     def stop() -> None:
         say(f"stopped; continue with:  chainrule tune --resume {folder}")
         raise KeyboardInterrupt
 
     with workers_for(folder, workers - 1) as others, gentle_interrupt() as interrupted:
-        for _ in range(2):  # a second time for the trials of a worker that died
-            steps = search(tuning)
-            with closing(steps):
-                for _ in watch_search(steps, tuning.metric.name, format_metric, silent):
-                    if interrupted:
-                        steps.close()
-                        stop()
-            while any(other.poll() is None for other in others):
-                time.sleep(POLL)
+        steps = search(tuning)
+        with closing(steps):
+            for _ in watch_search(steps, tuning.metric.name, format_metric, silent):
                 if interrupted:
+                    steps.close()
                     stop()
-            take_back_from_the_dead(tuning.study)
+        while any(other.poll() is None for other in others):
+            time.sleep(POLL)
+            if interrupted:
+                stop()
         failed = [other.returncode for other in others if other.returncode]
     if failed:
         codes = ", ".join(map(str, failed))
@@ -250,7 +253,8 @@ def show(result: dict[str, Any], folder: Path) -> None:
 
 def discard(folder: Path, tuning: "Tuning | None") -> None:
     """Delete the folder of a search that was refused before a trial ended."""
-    from chainrule.tuning.study import database_errors, in_state
+    from chainrule.tuning.database import database_errors
+    from chainrule.tuning.study import in_state
 
     with database_errors(str(folder)):
         if tuning and in_state(tuning.study, "COMPLETE", "PRUNED"):

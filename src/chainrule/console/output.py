@@ -3,6 +3,7 @@
 import json
 import math
 import re
+import sys
 import textwrap
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -54,6 +55,11 @@ T = TypeVar("T")
 def plain(name: str, value: float | None) -> str:
     """Four digits, for a metric of unknown kind."""
     return number(value)
+
+
+def shown(progress: bool | None) -> bool:
+    """Whether progress is shown: as asked, or where somebody looks."""
+    return sys.stderr.isatty() or "ipykernel" in sys.modules if progress is None else progress
 
 
 def watch(steps: Iterator[S], quiet: bool = False, show: Format = plain) -> Iterator[S]:
@@ -132,8 +138,10 @@ def epoch_line(step: Step, show: Format, digits: int) -> str:
 
 
 def number(value: float | None) -> str:
-    """Four digits, or a dash for none."""
-    return "–" if value is None or math.isnan(value) else f"{value:.4g}"
+    """Four digits, thousands in groups, or a dash for none."""
+    if value is None or math.isnan(value):
+        return "–"
+    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.4g}"
 
 
 def in_steps(value: float, unit: float) -> str:

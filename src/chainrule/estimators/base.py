@@ -60,11 +60,12 @@ class LinearDecision:
 
 
 def labeled(
-    self: Estimator, X: Any, y: Any, dtype: Any, reset: bool = True
-) -> tuple[np.ndarray, np.ndarray]:
-    """X and y as arrays; refuses targets that are not classes."""
+    self: Estimator, X: Any, y: Any, dtype: Any, reset: bool = True, sparse: bool = False
+) -> tuple[Any, np.ndarray]:
+    """X and y as arrays, X as it is where it may be sparse; refuses what are not classes."""
     self._check_arguments()
-    X, y = validate_data(self, X, y, dtype=dtype, reset=reset)
+    form = "csr" if sparse else False
+    X, y = validate_data(self, X, y, dtype=dtype, reset=reset, accept_sparse=form)
     check_classification_targets(y)
     return X, y
 
@@ -83,7 +84,7 @@ def two_classes_or_more(classes: np.ndarray) -> None:
         raise ValueError(f"expected at least two classes, got one class: {classes[0]!r}")
 
 
-def example_weights(sample_weight: Any, X: np.ndarray) -> np.ndarray:
+def example_weights(sample_weight: Any, X: Any) -> np.ndarray:
     """One weight per example, none negative, in the precision of X."""
     return _check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
 
@@ -100,7 +101,7 @@ def with_class_weight(
     return weights * each[labels].astype(weights.dtype)
 
 
-def counted(weights: np.ndarray, *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
+def counted(weights: np.ndarray, *arrays: Any) -> tuple[Any, ...]:
     """Weights and arrays without the examples of weight zero."""
     kept = weights > 0
     if not kept.any():

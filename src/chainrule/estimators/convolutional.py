@@ -16,7 +16,14 @@ from chainrule.models.convolution.cnn import CNN
 
 @estimator
 class CNNClassifier(OneNetwork, BaseNetworkClassifier, NetworkEstimator):
-    """Stages of convolutions and pooling, then an affine map to one logit for each class."""
+    """Stages of convolutions and pooling, then an affine map to one logit for each class.
+
+    >>> from sklearn.datasets import load_digits
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = CNNClassifier(image_shape=(8, 8), filters=(8,), max_iter=3, random_state=0)
+    >>> model.fit(X / 16, y).predict(X[:3] / 16).shape
+    (3,)
+    """
 
     image_shape: Sequence[Count] | None = None
     """(channels, height, width) or (height, width) of the image in a row; None: the features fill a

@@ -25,9 +25,23 @@ class Ensemble(Perceptrons):
 
 @estimator
 class EnsembleClassifier(Ensemble, BaseNetworkClassifier):
-    """Multi-layer perceptrons whose probabilities are averaged."""
+    """Multi-layer perceptrons whose probabilities are averaged.
+
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = EnsembleClassifier(n_estimators=3, max_iter=20, random_state=0).fit(X, y)
+    >>> len(model.modules_), model.predict_proba(X[:2]).shape
+    (3, (2, 3))
+    """
 
 
 @estimator
 class EnsembleRegressor(Ensemble, BaseNetworkRegressor):
-    """Multi-layer perceptrons whose predictions are averaged."""
+    """Multi-layer perceptrons whose predictions are averaged.
+
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = EnsembleRegressor(n_estimators=3, max_iter=20, random_state=0).fit(X, y)
+    >>> len(model.modules_), model.predict(X[:2]).shape
+    (3, (2,))
+    """

@@ -19,7 +19,15 @@ from chainrule.models.connectionism.hopfield import Hopfield
 
 @estimator
 class HopfieldMemory(OneToOneFeatureMixin, TransformerMixin, Estimator):
-    """An associative memory of the rows of X, as patterns of -1 and +1."""
+    """An associative memory of the rows of X, as patterns of -1 and +1.
+
+    >>> import numpy as np
+    >>> patterns = np.array([[1, 1, 1, 1, -1, -1, -1, -1], [1, -1, 1, -1, 1, -1, 1, -1]])
+    >>> damaged = patterns * np.array([-1, 1, 1, 1, 1, 1, 1, 1])
+    >>> memory = HopfieldMemory().fit(patterns)
+    >>> bool((memory.transform(damaged) == patterns).all())
+    True
+    """
 
     threshold: Finite = 0.0
     """Values of at least this are +1, the others -1."""

@@ -43,7 +43,13 @@ Linear = feedforward.LogisticRegression | feedforward.SoftmaxRegression
 
 @estimator
 class LogisticRegression(LinearDecision, ClassifierMixin, Estimator):
-    """Class probabilities from an affine map, in double precision."""
+    """Class probabilities from an affine map, in double precision.
+
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> LogisticRegression().fit(X, y).score(X, y) > 0.95
+    True
+    """
 
     C: PositiveOrInfinite = 1.0
     """Weight of the losses against the penalty; infinity: no penalty."""

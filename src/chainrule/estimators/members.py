@@ -4,15 +4,17 @@ import copy
 import math
 from collections.abc import Sequence
 from contextlib import closing
+from typing import Any
 
-from torch import Tensor, nn
+from torch import nn
 
 from chainrule.errors import NotBatchableError
+from chainrule.estimators.sparse import as_batches, is_sparse
 from chainrule.learning.tasks import Task
 from chainrule.training import Record, Settings, iterate, iterate_many
 from chainrule.training.stopping import last_epoch
 
-Arrays = tuple[Tensor, ...]
+Arrays = tuple[Any, ...]  # tensors; the first may be a `CsrRows`
 Records = list[Record]
 
 
@@ -32,7 +34,8 @@ def _train_members(
     validation split are trained together, each keeping its own best weights. Networks without one
     stop in different epochs, so they are trained one by one.
     """
-    if len(networks) > 1 and validation is not None and device in ("auto", "cpu"):
+    dense = device in ("auto", "cpu") and not is_sparse(train[0])
+    if len(networks) > 1 and validation is not None and dense:
         together = _train_together(networks, train, validation, settings, task)
         if together is not None:
             return together
@@ -83,7 +86,8 @@ def _train_one(
     device: str,
 ) -> Records:
     history: Records = []
-    steps = iterate(network, train, validation, task=task, settings=settings, device=device)
+    parts = as_batches(train), as_batches(validation)
+    steps = iterate(network, *parts, task=task, settings=settings, device=device)
     with closing(steps):
         for now in steps:
             if now.record is not None:

@@ -6,10 +6,11 @@ fit into one batch, weight k is the same as k copies. Examples of weight zero ar
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -19,12 +20,16 @@ from chainrule.arguments import Count, NonNegative, Positive, Rate
 from chainrule.estimators.base import FLOATS, Estimator, estimator, tensor
 from chainrule.estimators.members import Arrays, _train_members
 from chainrule.estimators.partial_fit import RunState, one_more_epoch
+from chainrule.estimators.sparse import CsrRows, is_sparse, sparse_outputs
+from chainrule.learning import losses
 from chainrule.learning.losses import Loss
 from chainrule.learning.tasks import Task
 from chainrule.training import Settings, outputs
 from chainrule.training.randomness import GENERATOR
 
 LARGEST_BATCH = 200
+MEANS: dict[Loss, Loss] = {losses.cross_entropy: F.cross_entropy}
+"""Losses of a batch in one operation, which small networks notice."""
 
 
 class Problem(NamedTuple):
@@ -65,6 +70,9 @@ class NetworkEstimator(Estimator):
     """Seed of the initial weights, the order of the examples and the validation set."""
     device: str = "cpu"
     """cpu, cuda, mps (float32 only) or auto."""
+
+    _sparse: ClassVar[bool] = False
+    """Whether X may be a sparse matrix."""
 
     @property
     def _members(self) -> int:
@@ -124,8 +132,8 @@ class NetworkEstimator(Estimator):
         every = zip(self.modules_, self._run_states, self.histories_, strict=True)
         for network, state, history in every:
             settings = self._settings(len(arrays[0]), state.seed)
-            task = Task("estimator", weighted(loss))
-            mean = one_more_epoch(network, arrays, settings, task, self.device, state)
+            train, task = objective(arrays, loss)
+            mean = one_more_epoch(network, train, settings, task, self.device, state)
             history.append({"epoch": len(history) + 1, "train_loss": mean})
         self.n_iter_ += 1
 
@@ -133,7 +141,13 @@ class NetworkEstimator(Estimator):
         """The outputs of every network, in double precision."""
         check_is_fitted(self)
         X = self._rows(X, reset=False)
-        x = tensor(validate_data(self, X, reset=False, dtype=self._precision(new=False)))
+        form = "csr" if self._sparse else False
+        X = validate_data(
+            self, X, reset=False, dtype=self._precision(new=False), accept_sparse=form
+        )
+        if is_sparse(X):
+            return [sparse_outputs(network, CsrRows(X)).double() for network in self.modules_]
+        x = tensor(X)
         return [outputs(network, (x,)).double() for network in self.modules_]
 
     def _rows(self, X: Any, reset: bool) -> Any:
@@ -166,7 +180,7 @@ class NetworkEstimator(Estimator):
     def _build(self, inputs: int, outputs: int) -> nn.Module:
         """A new network for rows of so many features."""
 
-    def _network(self, seed: int, x: Tensor, outputs: int) -> nn.Module:
+    def _network(self, seed: int, x: Any, outputs: int) -> nn.Module:
         """A new network whose weights follow from the seed, in the precision of x."""
         with GENERATOR, torch.random.fork_rng(devices=[]):
             torch.default_generator.manual_seed(seed)
@@ -190,10 +204,15 @@ class OneNetwork:
         return [record["train_loss"] for record in self.histories_[0]]
 
 
-def objective(arrays: Arrays, loss: Loss, validation: Arrays | None = None) -> tuple[Arrays, Task]:
-    """Arrays and task; weights that are all one are left out, which saves copying them."""
+def objective(
+    arrays: Arrays, loss: Loss, validation: Arrays | None = None, alone: bool = True
+) -> tuple[Arrays, Task]:
+    """Arrays and task; weights that are all one are left out, which saves copying them.
+
+    alone: whether one network is trained, whose loss may be the mean of the batch.
+    """
     if validation is None and bool((arrays[2] == 1).all()):
-        return arrays[:2], Task("estimator", loss)
+        return arrays[:2], Task("estimator", MEANS.get(loss, loss) if alone else loss)
     return arrays, Task("estimator", weighted(loss))
 
 
@@ -202,9 +221,10 @@ def weighted(loss: Loss) -> Loss:
     return lambda output, y, s: s * loss(output, y)
 
 
-def as_tensors(weights: np.ndarray, x: np.ndarray, y: np.ndarray) -> Arrays:
+def as_tensors(weights: np.ndarray, x: Any, y: np.ndarray) -> Arrays:
     """(inputs, targets, weights of mean one), as the engine takes them."""
-    return tensor(x), tensor(y), tensor(weights / weights.mean())
+    rows = CsrRows(x) if is_sparse(x) else tensor(x)
+    return rows, tensor(y), tensor(weights / weights.mean())
 
 
 def split(arrays: Arrays, fraction: float, seed: int) -> tuple[Arrays, Arrays]:

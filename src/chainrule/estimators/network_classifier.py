@@ -36,7 +36,7 @@ class BaseNetworkClassifier(ClassifierMixin, NetworkEstimator):
     def _problem(self, X: Any, y: Any, sample_weight: Any = None) -> Problem:
         """Class indices, one output for each class."""
         X = self._rows(X, reset=True)
-        X, y = labeled(self, X, y, self._precision(new=not self._continues))
+        X, y = labeled(self, X, y, self._precision(new=not self._continues), sparse=self._sparse)
         self._note_classes(np.unique(y))
         return Problem(self._arrays(X, y, sample_weight), len(self.classes_), cross_entropy)
 
@@ -55,7 +55,7 @@ class BaseNetworkClassifier(ClassifierMixin, NetworkEstimator):
         first = not hasattr(self, "modules_")
         self._check_partial_fit(first, classes)
         X = self._rows(X, reset=first)
-        X, y = labeled(self, X, y, self._precision(new=first), reset=first)
+        X, y = labeled(self, X, y, self._precision(new=first), first, self._sparse)
         if first:
             self.classes_ = unique_labels(classes)
         arrays = self._arrays(X, y, sample_weight)
@@ -85,7 +85,7 @@ class BaseNetworkClassifier(ClassifierMixin, NetworkEstimator):
         best = self.predict_proba(X).argmax(1)
         return self.classes_[best]
 
-    def _arrays(self, X: np.ndarray, y: np.ndarray, sample_weight: Any) -> Arrays:
+    def _arrays(self, X: Any, y: np.ndarray, sample_weight: Any) -> Arrays:
         """Inputs, class indices and weights of the examples whose weight is not zero."""
         labels = encoded(y, self.classes_)
         weights = example_weights(sample_weight, X)

@@ -56,6 +56,7 @@ class BaseNetworkRegressor(MultiOutputMixin, RegressorMixin, NetworkEstimator):
             dtype=self._precision(new=first),
             multi_output=True,
             y_numeric=True,
+            accept_sparse="csr" if self._sparse else False,
         )
         weights, x, Y = counted(example_weights(sample_weight, X), X, y.reshape(len(y), -1))
         if first:

@@ -5,9 +5,11 @@ bit for bit the same as one run of k epochs.
 """
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from torch import Tensor, nn
 
+from chainrule.estimators.sparse import as_batches
 from chainrule.learning.tasks import Task
 from chainrule.training import Settings, devices
 from chainrule.training.checkpoint import optimizer_tensors, restore_optimizer
@@ -28,7 +30,7 @@ class RunState:
 
 def one_more_epoch(
     network: nn.Module,
-    train: tuple[Tensor, ...],
+    train: tuple[Any, ...],
     settings: Settings,
     task: Task,
     device: str,
@@ -37,7 +39,12 @@ def one_more_epoch(
     """Train in place and update the state; returns the mean training loss."""
     settings = replace(settings, epochs=state.epochs + 1)
     spec = prepare(
-        network, as_source(train, settings), None, settings, task, devices.choose(device)
+        network,
+        as_source(as_batches(train), settings),
+        None,
+        settings,
+        task,
+        devices.choose(device),
     )
     trainer = NetworkTrainer(network, spec)
     restore_optimizer(trainer.state.optimizer, state.optimizer)

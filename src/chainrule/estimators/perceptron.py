@@ -36,7 +36,13 @@ from chainrule.estimators.base import (
 
 @estimator
 class PerceptronClassifier(LinearDecision, ClassifierMixin, Estimator):
-    """A linear classifier that learns from its mistakes, deterministically."""
+    """A linear classifier that learns from its mistakes, deterministically.
+
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> PerceptronClassifier().fit(X[:100], y[:100]).score(X[:100], y[:100])
+    1.0
+    """
 
     max_iter: Count = 1000
     """Largest number of passes over the data."""

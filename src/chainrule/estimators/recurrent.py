@@ -25,9 +25,25 @@ class GatedRecurrence(SequenceEstimator):
 
 @estimator
 class RNNClassifier(GatedRecurrence, BaseNetworkClassifier):
-    """A gated recurrent network with one logit for each class."""
+    """A gated recurrent network with one logit for each class.
+
+    >>> import numpy as np
+    >>> phase = np.random.default_rng(0).uniform(0, 6, (200, 1))
+    >>> waves = np.sin(phase + np.arange(20) / 2)
+    >>> model = RNNClassifier(steps=20, max_iter=5, random_state=0)
+    >>> model.fit(waves, phase[:, 0] > 3).predict(waves[:2]).shape
+    (2,)
+    """
 
 
 @estimator
 class RNNRegressor(GatedRecurrence, BaseNetworkRegressor):
-    """A gated recurrent network with one output for each target."""
+    """A gated recurrent network with one output for each target.
+
+    >>> import numpy as np
+    >>> phase = np.random.default_rng(0).uniform(0, 6, (200, 1))
+    >>> waves = np.sin(phase + np.arange(20) / 2)
+    >>> model = RNNRegressor(steps=19, max_iter=5, random_state=0)
+    >>> model.fit(waves[:, :-1], waves[:, -1]).predict(waves[:2, :-1]).shape
+    (2,)
+    """

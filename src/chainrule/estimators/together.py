@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from chainrule.errors import DivergenceError, NotBatchableError, StopTraining
 from chainrule.estimators.members import Arrays, Records, is_flat, until_patience_ends
 from chainrule.estimators.network import NetworkEstimator, Problem, objective, split
+from chainrule.estimators.sparse import is_sparse
 from chainrule.learning.tasks import Task
 from chainrule.training import Settings
 from chainrule.training.batched.loop import BatchedTrainer
@@ -33,6 +34,8 @@ def fit_together(estimators: Sequence[NetworkEstimator], data: Sequence[tuple[An
         if own._members > 1 or own.warm_start or own.device not in ("auto", "cpu"):
             raise NotBatchableError("expected estimators of one new network each, on the CPU")
         problem = own._problem(X, y)
+        if is_sparse(problem.arrays[0]):
+            raise NotBatchableError("expected dense rows, which one program can hold")
         alike = repr({k: v for k, v in own.get_params().items() if k not in OWN})
         alike += f" {problem.outputs} {problem.arrays[0].dtype}"
         problem = kept.setdefault((id(X), alike), problem)  # one copy of the data of a fold
@@ -51,7 +54,7 @@ def fit_group(estimators: list[NetworkEstimator], problems: list[Problem]) -> No
         for own, problem, seed in zip(estimators, problems, seeds, strict=True)
     ]
     arrays, folds = stacked_rows(estimators, problems, seeds)
-    arrays, task = objective(arrays, problems[0].loss)
+    arrays, task = objective(arrays, problems[0].loss, alone=False)
     flat = None if first.early_stopping else (first.tol, first.n_iter_no_change)
     histories = train(networks, arrays, settings, task, folds, flat)
     for own, network, history in zip(estimators, networks, histories, strict=True):

@@ -49,12 +49,28 @@ class Attention(SequenceEstimator):
 
 @estimator
 class TransformerClassifier(Attention, BaseNetworkClassifier):
-    """A transformer encoder with one logit for each class."""
+    """A transformer encoder with one logit for each class.
+
+    >>> import numpy as np
+    >>> phase = np.random.default_rng(0).uniform(0, 6, (200, 1))
+    >>> waves = np.sin(phase + np.arange(20) / 2)
+    >>> model = TransformerClassifier(steps=20, max_iter=3, random_state=0)
+    >>> model.fit(waves, phase[:, 0] > 3).predict(waves[:2]).shape
+    (2,)
+    """
 
 
 @estimator
 class TransformerRegressor(Attention, BaseNetworkRegressor):
-    """A transformer encoder with one output for each target."""
+    """A transformer encoder with one output for each target.
+
+    >>> import numpy as np
+    >>> phase = np.random.default_rng(0).uniform(0, 6, (200, 1))
+    >>> waves = np.sin(phase + np.arange(20) / 2)
+    >>> model = TransformerRegressor(steps=19, max_iter=3, random_state=0)
+    >>> model.fit(waves[:, :-1], waves[:, -1]).predict(waves[:2, :-1]).shape
+    (2,)
+    """
 
 
 class Encoder(nn.Module):

@@ -24,6 +24,11 @@ class ClaimResult:
         entry: The claim's file.
         verdict: What was measured, and the bound.
         violation: Name of the violation that was measured; empty for the claim as stated.
+
+    >>> import chainrule as cr
+    >>> result = cr.check("xor")
+    >>> result.holds, result.broken.holds
+    (True, False)
     """
 
     entry: Entry
@@ -115,6 +120,10 @@ def check_claim(name: str, **arguments: Any) -> ClaimResult:
     Args:
         name: Such as "novikoff" or "./my_claim.py"; `chainrule lab` lists the names.
         arguments: Those of the claim's own `check`; `help(chainrule.lab.claim)` says more.
+
+    >>> import chainrule as cr
+    >>> cr.check("novikoff", trials=5).holds
+    True
     """
     return check_entry(claim(name), arguments)
 

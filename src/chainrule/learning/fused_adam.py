@@ -5,7 +5,7 @@
 
 Bit for bit equal to torch.optim's with fused=True, from which these classes inherit everything but
 `step`. For small networks most of that step is Python that looks up state and groups tensors. Here
-the lists are made once (benchmarks/parts.py measures the gain).
+the lists are made once (`chainrule bench parts` measures the gain).
 Kingma and Ba (2015); Loshchilov and Hutter (2019).
 """
 
@@ -51,6 +51,8 @@ class FusedAdam(torch.optim.Adam):
         for group, lists in zip(self.param_groups, self.lists, strict=True):
             parameters, m, v, t = lists
             grads = [p.grad for p in parameters if p.grad is not None]
+            if not grads:
+                continue
             if len(grads) < len(parameters):
                 used = [i for i, p in enumerate(parameters) if p.grad is not None]
                 parameters, m, v, t = ([part[i] for i in used] for part in lists)

@@ -90,7 +90,8 @@ def token_cross_entropy(
     output: Float[Tensor, "batch steps vocab"], y: Int[Tensor, "batch steps"]
 ) -> Float[Tensor, ""]:
     """Mean over all tokens of -log softmax(f)_y: one value for the batch."""
-    return F.cross_entropy(output.float().flatten(0, 1), y.flatten())
+    output = output if output.dtype == torch.float64 else output.float()
+    return F.cross_entropy(output.flatten(0, 1), y.flatten())
 
 
 @checked

@@ -24,6 +24,7 @@ from torch import Tensor
 
 from chainrule.arguments import Count, Natural, TwoOrMore, checked
 from chainrule.errors import InputError
+from chainrule.shares import longest
 
 
 @checked
@@ -84,7 +85,7 @@ def mask_tokens(
     is_word = tokens >= scheme.num_special
     number = is_word.sum(1)
     chosen = (scheme.mask_rate * number.double()).round().long().clamp(min=1).minimum(number)
-    most = max(1, int(chosen.max()))
+    most = longest(max(1, int(chosen.max())))
     order = uniform(tokens, generator).masked_fill(~is_word, 2.0)  # words first, in random order
     positions = order.argsort(dim=1, stable=True)[:, :most]
     valid = torch.arange(most, device=tokens.device) < chosen[:, None]

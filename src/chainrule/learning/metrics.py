@@ -33,6 +33,10 @@ class Metric:
         function: (output, target …) ↦ a number.
         higher_is_better: the direction of improvement.
         percent: printed as a percentage.
+
+    >>> hits = Metric("hits", lambda output, y: float((output.argmax(1) == y).sum()), True)
+    >>> hits.cost(3.0)  # smaller is better
+    -3.0
     """
 
     name: str
@@ -165,6 +169,8 @@ METRICS = {
         Metric("text_perplexity", measured_elsewhere),
         Metric("last_tenth", measured_elsewhere),
         Metric("bleu", measured_elsewhere, higher_is_better=True),
+        Metric("precision", measured_elsewhere, higher_is_better=True, percent=True),
+        Metric("recall", measured_elsewhere, higher_is_better=True, percent=True),
         Metric("f1", measured_elsewhere, higher_is_better=True, percent=True),
         Metric("exact_match", measured_elsewhere, higher_is_better=True, percent=True),
         Metric("return", measured_elsewhere, higher_is_better=True),
@@ -196,10 +202,10 @@ def metric_named(name: str, own: Sequence[Metric] = ()) -> Metric | None:
 
 
 def format_metric(name: str, value: float | None, own: Sequence[Metric] = ()) -> str:
-    """A number as people write it: rates in percent, four digits otherwise, a dash for none."""
+    """A number as people write it: rates in percent, else 12,346 or 0.1235, a dash for none."""
     if value is None or math.isnan(value):
         return "–"
     metric = metric_named(name, own)
     if metric is not None and metric.percent:
         return f"{100 * value:.2f} %"
-    return f"{value:.4g}"
+    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.4g}"

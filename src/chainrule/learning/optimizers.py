@@ -87,10 +87,17 @@ def optimizer(
     if isinstance(name, str):
         on_cpu = all(p.device.type == "cpu" for group in groups for p in group["params"])
         return (CPU_OPTIMIZERS if on_cpu else OPTIMIZERS)[name](groups, lr=learning_rate, **options)
-    if isinstance(name, type):
-        made = name(groups, lr=learning_rate, **options)
-    else:
-        made = name([{**group, "lr": learning_rate} for group in groups], **options)
+    try:
+        if isinstance(name, type):
+            made = name(groups, lr=learning_rate, **options)
+        else:
+            made = name([{**group, "lr": learning_rate} for group in groups], **options)
+    except (TypeError, ValueError) as error:
+        called = getattr(name, "__name__", "the factory")
+        raise InputError(
+            f"`optimizer` {called} does not take these parameters: {error}; a function of the "
+            "parameter groups may choose among them, or return another optimizer"
+        ) from error
     if not isinstance(made, Optimizer):
         raise InputError(
             f"expected the optimizer factory to return an optimizer, got {type(made).__name__}"
@@ -105,6 +112,11 @@ def check_optimizer(name: object) -> None:
     if isinstance(name, str):
         if name not in OPTIMIZERS:
             raise InputError(unknown("optimizer", name, list(OPTIMIZERS)))
+    elif isinstance(name, Optimizer):
+        raise InputError(
+            f"`optimizer` is made by `fit`; give the class, optimizer=torch.optim."
+            f"{type(name).__name__}, and its rate as `learning_rate`"
+        )
     elif not callable(name):
         raise InputError(
             "optimizer must be a name, a class of torch.optim or a factory that returns an "

@@ -113,7 +113,12 @@ def rate_factor(name: str | OwnSchedule, step: int, steps: int) -> float:
     """The factor of η in step t of T, by a schedule's name or by a function (t, T) of your own."""
     if isinstance(name, str):
         return SCHEDULES[name](step / steps)
-    factor = float(name(step, steps))
+    try:
+        factor = float(name(step, steps))
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"`schedule` must be a name or a function (step, steps) ↦ factor: {error}"
+        ) from error
     if not (math.isfinite(factor) and factor >= 0):
         raise InputError(
             f"expected a factor of at least 0 from `schedule`, got {factor} in step {step} of "

@@ -107,6 +107,11 @@ class Task:
         training_loss: minimized in place of `loss` where the training split has further targets,
             such as a teacher's logits.
         inputs: how many tensors of a split go into the model; the others are targets.
+
+    >>> import torch
+    >>> absolute = Task("absolute", lambda output, y: (output - y).abs().mean(1))
+    >>> absolute.loss(torch.zeros(2, 1), torch.ones(2, 1))
+    tensor([1., 1.])
     """
 
     name: str

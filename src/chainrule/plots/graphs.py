@@ -200,10 +200,20 @@ def graph_layout(edges: Int[np.ndarray, "edges 2"], nodes: int) -> Layout:
         graph = networkx.Graph(graph.subgraph(near))
     chosen = np.array(sorted(graph), dtype=int)
     steps = networkx.spring_layout(graph, seed=0, iterations=100, k=2.2 / np.sqrt(len(chosen)))
-    places = np.array([steps[node] for node in chosen.tolist()])
+    places = pulled_in(np.array([steps[node] for node in chosen.tolist()]))
     number = {node: place for place, node in enumerate(chosen.tolist())}
     kept = [(number[n], number[m]) for n, m in graph.edges]
     return Layout(chosen, places, np.array(kept, dtype=int).reshape(-1, 2))
+
+
+def pulled_in(
+    places: Float[np.ndarray, "nodes 2"], share: float = 0.95, reach: float = 1.3
+) -> Float[np.ndarray, "nodes 2"]:
+    """Places at most `reach` times as far from the middle as most: no stray shrinks the others."""
+    away = places - np.median(places, 0)
+    radius = np.hypot(*away.T)
+    limit = reach * np.quantile(radius, share)
+    return places - away + away * np.minimum(1, limit / np.maximum(radius, 1e-12))[:, None]
 
 
 def _draw(

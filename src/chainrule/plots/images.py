@@ -108,7 +108,7 @@ def recalled_patterns(
     figure.set_figwidth(1.0 + figure.get_figwidth())
     for axes, name in zip(figure.axes[::patterns], ("stored", "cue", "recalled"), strict=True):
         axes.set_ylabel(name, fontsize=14, rotation=0, ha="right", va="center", labelpad=8)
-    figure.suptitle("overlap with the stored pattern before and after recall", fontsize=15)
+    figure.suptitle("overlap with the stored pattern,\nbefore and after recall", fontsize=15)
     return figure
 
 

@@ -68,6 +68,11 @@ def load(model: nn.Module, weights: str | Path | Mapping[str, Tensor], head: boo
         weights: A safetensors file, or a state dict, under its published names.
         head: Whether the task head is loaded as well. Without it the head keeps its present
             weights: for another number of classes, or to fine-tune BERT on a new task.
+
+    >>> from chainrule.models.attention.bert import example
+    >>> from chainrule.pretrained.publishing import publish
+    >>> ours, copy = example()[0], example()[0]
+    >>> load(copy, publish(ours).state)
     """
     family = family_of(model)
     family.check(model)

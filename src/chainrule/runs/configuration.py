@@ -11,7 +11,7 @@ from typing import Any, get_type_hints
 
 from chainrule.errors import InputError
 from chainrule.registry import unknown
-from chainrule.runs.options import CAPABILITIES, OPTION_OF, RunOptions
+from chainrule.runs.options import CAPABILITIES, OPTION_OF, SETTING_OF, RunOptions
 from chainrule.runs.recipe import BaseRecipe
 from chainrule.training import Settings
 from chainrule.training.schema import fault
@@ -68,7 +68,9 @@ def flags(kind: type[BaseRecipe]) -> list[Flag]:
         if kind.by_gradients() and capability not in kind.unsupported
     ]
     names = {flag.name for flag in own}
-    rest = [f for f in trained + wrapped if f.name not in names and f.name not in kind.unsupported]
+    without = {*names, *kind.unsupported}
+    without |= {name for name, of in SETTING_OF.items() if of in kind.unsupported}
+    rest = [f for f in trained + wrapped if f.name not in without]
     return own + rest
 
 
@@ -116,12 +118,19 @@ def configure_from_json(kind: type[BaseRecipe], values: Mapping[str, Any]) -> Co
 
 def refuse_unsupported(kind: type[BaseRecipe], name: str, given: str) -> None:
     """Raise with the reason, if the recipe declares a setting or capability as unsupported."""
-    capability = OPTION_OF.get(given, given)
+    capability = (OPTION_OF | SETTING_OF).get(given, given)
     reason = kind.unsupported.get(given) or kind.unsupported.get(capability)
     if reason:
         what = CAPABILITIES.get(capability)
         told = f"{name} does not support {what}" if what else f"`{given}` is not for {name}"
         raise InputError(f"{told}: {reason}")
+
+
+def check_required(name: str, configuration: Configuration) -> None:
+    """Refuse a configuration without a required option."""
+    for option, hint in configuration.recipe.requires.items():
+        if not getattr(configuration.options, option):
+            raise InputError(f"{name} needs `{option}`: {hint}")
 
 
 def require(kind: type[BaseRecipe], name: str, capability: str) -> None:

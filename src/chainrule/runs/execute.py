@@ -7,33 +7,53 @@ import math
 import time
 from collections.abc import Generator, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from torch import nn
 
+from chainrule.data.splits import BlockSplits
 from chainrule.errors import DivergenceError, InputError
+from chainrule.learning.tasks import Task
 from chainrule.models.feedforward.ensemble import Ensemble
 from chainrule.runs import folder as files
 from chainrule.runs.configuration import Configuration
 from chainrule.runs.folder import CHECKPOINTS, DATA, METRICS, MODEL, RESULT
 from chainrule.runs.identity import check_same, describe, fingerprints
 from chainrule.runs.lock import Lock, locked
+from chainrule.runs.logs.run_logs import RunLogs
 from chainrule.runs.predictions import Metrics, Predictions
 from chainrule.runs.recipe import DataSummary
-from chainrule.runs.run import Run, initial_model, measure, published
+from chainrule.runs.run import Run, initial_model, measure
 from chainrule.training import History, Progress, Record, checkpoint, iterate, iterate_many
 from chainrule.training.batched.run import BatchedProgress
+from chainrule.training.distributed.group import current, first_in_turn, join, leave
 from chainrule.training.files import WriteError, writing
 from chainrule.training.files import replace as replace_file
 from chainrule.training.sources.convert import as_source
 
 
 def execute(
-    run: Run, device: str = "auto", pictures: bool = True, force: bool = False
+    run: Run,
+    device: str = "auto",
+    pictures: bool = True,
+    force: bool = False,
+    sharded: bool = False,
 ) -> Generator[Progress]:
-    """Train to the end, from the start or the last checkpoint, and write the results.
+    """Train to the end, from the start or the last checkpoint; the first process writes."""
+    group = join(sharded)
+    try:
+        if group is None or group.first:
+            yield from write(run, device, pictures, force)
+        else:
+            yield from take_part(run, device)
+    finally:
+        leave(together=False)
+
+
+def write(run: Run, device: str, pictures: bool, force: bool) -> Generator[Progress]:
+    """Train and write the results.
 
     A run that is refused before it has learned anything leaves nothing behind.
     """
@@ -52,36 +72,64 @@ def execute(
 def train(run: Run, device: str, pictures: bool, lock: Lock) -> Generator[Progress]:
     """Train and write, as long as the folder is ours."""
     began = time.perf_counter()
-    data, summary = read_data(run, lock)
+    with first_in_turn("data"):
+        data, summary = read_data(run, lock)
     model = initial_model(run.configuration, summary, data)
     run.remarks = [*summary.remarks, *start_from(run.configuration, model, summary)]
     device = run.device if device == "auto" else device
+    steps = fit_of(run, model, data, device)
+    with closing(RunLogs(run.log, run.folder, run.name)) as logs:
+        logs.begin(run.configuration.values(), run.remarks)
+        history = yield from recorded(run, steps, lock, logs)
+        lock.check()
+        leave()  # what follows is the work of one process
+        model.cpu().eval()
+        checkpoint.save(run.folder / MODEL, model.state_dict())
+        predictions = Predictions(run.recipe, model, data)
+        trained = sum(record.get("seconds", 0.0) for record in history)
+        result = result_of(run, predictions, history) | {
+            "examples": summary.examples,
+            "seconds": trained or time.perf_counter() - began,
+            "device": device,
+        }
+        if pictures:
+            draw(predictions, history, run.folder)
+        for name, text in run.recipe.texts(predictions).items():
+            replace_file(run.folder / f"{name}.txt", (text + "\n").encode())
+        logs.finish(result["metrics"])
+    files.write_json(run.folder / RESULT, result)
+    run.__dict__ |= {"model": model, "summary": summary, "result": result}
+
+
+def recorded(
+    run: Run, steps: Generator[Progress], lock: Lock, logs: RunLogs
+) -> Generator[Progress, None, History]:
+    """Pass the progress on and write the record of every epoch; returns all of them."""
     history = History([])
-    steps = fit(run.configuration, model, data, run.folder / CHECKPOINTS, device)
     with files.lines(run.folder / METRICS) as write, closing(steps):
         for progress in steps:
             lock.check()
             if progress.record:
                 history.records.append(progress.record)
                 write(files.to_json(progress.record, indent=None))
+                logs.epoch(progress)
                 history.stopped = progress.stopped or history.stopped
             yield progress
-    lock.check()
-    model.cpu().eval()
-    checkpoint.save(run.folder / MODEL, model.state_dict())
-    predictions = Predictions(run.recipe, model, data)
-    trained = sum(record.get("seconds", 0.0) for record in history)
-    result = result_of(run, predictions, history) | {
-        "examples": summary.examples,
-        "seconds": trained or time.perf_counter() - began,
-        "device": device,
-    }
-    if pictures:
-        draw(predictions, history, run.folder)
-    for name, text in run.recipe.texts(predictions).items():
-        replace_file(run.folder / f"{name}.txt", (text + "\n").encode())
-    files.write_json(run.folder / RESULT, result)
-    run.__dict__ |= {"model": model, "summary": summary, "result": result}
+    return history
+
+
+def take_part(run: Run, device: str) -> Generator[Progress]:
+    """Train beside the first process, which alone writes."""
+    with first_in_turn("data"):
+        data = run.recipe.data(run.data_folder)
+    summary = run.recipe.summarize(data)
+    model = initial_model(run.configuration, summary, data)
+    start_from(run.configuration, model, summary)
+    device = run.device if device == "auto" else device
+    steps = fit(run.configuration, model, data, run.folder / CHECKPOINTS, device)
+    with closing(steps):
+        yield from steps
+    leave()
 
 
 def read_data(run: Run, lock: Lock) -> tuple[Any, DataSummary]:
@@ -105,7 +153,7 @@ def result_of(run: Run, predictions: Predictions, history: History) -> dict[str,
         "metrics": measure(predictions),
         "compared": compared(run.configuration, predictions),
         "decision": run.recipe.decision(predictions),
-        "published": published(run.recipe),
+        "published": [asdict(result) for result in run.recipe.published],
         "parameters": parameters(predictions.model),
         "remarks": run.remarks,
         "settings": run.configuration.values(),
@@ -130,32 +178,34 @@ def start_from(configuration: Configuration, model: nn.Module, summary: DataSumm
     return remarks
 
 
+def fit_of(run: Run, model: nn.Module, data: Any, device: str) -> Generator[Progress]:
+    """Train the model of a run in place, in one process or several."""
+    if isinstance(model, Ensemble) and run.configuration.options.processes > 1:
+        from chainrule.runs.member_processes import spread
+
+        return spread(run, model)
+    return fit(run.configuration, model, data, run.folder / CHECKPOINTS, device)
+
+
 def fit(
     configuration: Configuration, model: nn.Module, data: Any, folder: Path | None, device: str
 ) -> Generator[Progress]:
     """Train the model in place, as an ensemble or by a teacher where the options say so."""
     recipe, options = configuration.recipe, configuration.options
+    if not isinstance(model, Ensemble) and options.processes > 1 and current() is None:
+        raise InputError("`processes` are started by `chainrule train` and by `cr.train` only")
     if not options.teacher and not isinstance(model, Ensemble):
         return recipe.fit(model, data, folder, device)
-    train, task = tuple(data.train), recipe.task(data)
-    if options.teacher:
-        from chainrule.runs.distillation import with_teacher
-
-        train, task = with_teacher(train, task, options)
+    if isinstance(data, BlockSplits):
+        what = "`teacher`" if options.teacher else "`members`"
+        raise InputError(f"{what} cannot be used here: the rows are on the disk; leave it out")
     if isinstance(model, Ensemble):
+        if current() is not None:
+            raise InputError("`members` train in one process, all at once; leave out `processes`")
         if device not in ("auto", "cpu"):
             raise InputError(f"`members` train on the CPU; leave out `device` {device}")
-        each = [replace(recipe.settings, seed=recipe.seed + k) for k in range(len(model.members))]
-        steps = iterate_many(
-            list(model.members),
-            train,
-            tuple(data.validation),
-            each,
-            task,
-            folder=folder,
-            augment=recipe.augmentation(),
-        )
-        return unless_diverged(steps, recipe.settings.learning_rate)
+        return fit_members(configuration, model, data, folder, range(len(model.members)))
+    train, task = learned(configuration, data)
     source = as_source(train, recipe.settings, task.inputs, recipe.augmentation())
     validation = tuple(data.validation)
     return iterate(
@@ -169,11 +219,42 @@ def fit(
     )
 
 
-def unless_diverged(steps: Generator[BatchedProgress], rate: float) -> Generator[Progress]:
-    """The progress of an ensemble, all of whose members must keep finite losses."""
+def learned(configuration: Configuration, data: Any) -> tuple[Any, Task]:
+    """The training split and the task, with the outputs of a teacher where there is one."""
+    train, task = tuple(data.train), configuration.recipe.task(data)
+    if not configuration.options.teacher:
+        return train, task
+    from chainrule.runs.distillation import with_teacher
+
+    return with_teacher(train, task, configuration.options)
+
+
+def fit_members(
+    configuration: Configuration, model: Ensemble, data: Any, folder: Path | None, places: range
+) -> Generator[BatchedProgress]:
+    """Train these members of an ensemble in place, in one program."""
+    recipe = configuration.recipe
+    train, task = learned(configuration, data)
+    steps = iterate_many(
+        [model.members[k] for k in places],
+        train,
+        tuple(data.validation),
+        [replace(recipe.settings, seed=recipe.seed + k) for k in places],
+        task,
+        folder=folder,
+        augment=recipe.augmentation(),
+    )
+    return unless_diverged(steps, places, recipe.settings.learning_rate)
+
+
+def unless_diverged(
+    steps: Generator[BatchedProgress], places: range, rate: float
+) -> Generator[BatchedProgress]:
+    """The progress of members, all of whom must keep finite losses."""
     with closing(steps):
         for now in steps:
-            lost = [k for k, m in enumerate(now.members) if not math.isfinite(m["train_loss"])]
+            each = zip(places, now.members, strict=False)
+            lost = [k for k, m in each if not math.isfinite(m["train_loss"])]
             if lost:
                 raise DivergenceError(
                     f"members {', '.join(map(str, lost))} of the ensemble diverged; try a smaller "

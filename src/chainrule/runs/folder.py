@@ -14,6 +14,7 @@ import hashlib
 import json
 import math
 import platform
+import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib.metadata import version
@@ -30,7 +31,7 @@ from chainrule.runs.lock import LOCK
 from chainrule.training import Record
 from chainrule.training.files import leftovers, read, replace, writing
 from chainrule.training.schema import conform, parsed
-from chainrule.training.state import LAST, load
+from chainrule.training.state import LAST, SHARDS, load
 
 T = TypeVar("T")
 Json = dict[str, Any]
@@ -81,8 +82,11 @@ def discard(folder: Path, made: bool) -> None:
     """
     if (folder / CHECKPOINTS).exists() or (folder / MODEL).exists():
         return
-    for name in (CONFIG, DATA, METRICS, LOCK):
+    for name in (CONFIG, DATA, METRICS, LOCK, "logs.json", "log.csv"):
         (folder / name).unlink(missing_ok=True)
+    for path in folder.glob("log-*.txt"):
+        path.unlink()
+    shutil.rmtree(folder / "tensorboard", ignore_errors=True)
     if made:
         with suppress(OSError):  # it holds something else, or is the working directory
             folder.rmdir()
@@ -90,8 +94,14 @@ def discard(folder: Path, made: bool) -> None:
 
 def epochs_behind(folder: Path) -> int | None:
     """Completed epochs by the last checkpoints of all networks; None without a checkpoint."""
-    last = list((folder / CHECKPOINTS).rglob(LAST))
-    return sum(load(path)[1]["epoch"] for path in last) if last else None
+    files = list((folder / CHECKPOINTS).rglob(LAST))
+    ends = {path.parent: load(path)[1]["epoch"] for path in files}
+    for path in (folder / CHECKPOINTS).rglob(SHARDS):
+        from chainrule.training.distributed import shards
+
+        ends[path.parent] = max(ends.get(path.parent, 0), shards.numbers(path.parent)["epoch"])
+    members = any(path.name.startswith("members-") for path in ends)
+    return (min if members else sum)(ends.values()) if ends else None
 
 
 def what_is_safe(folder: Path) -> str:

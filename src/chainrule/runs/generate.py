@@ -67,11 +67,9 @@ def generate(
 
 def default_prompt(vocabulary: Vocabulary) -> str:
     """A new line, or the first token of a vocabulary that has none."""
-    return (
-        "\n"
-        if "\n" in vocabulary.token_to_id
-        else vocabulary.tokens[len(vocabulary.special_tokens)]
-    )
+    if vocabulary.knows("\n"):
+        return "\n"
+    return vocabulary.tokens[len(vocabulary.special_tokens)]
 
 
 def check_prompt(prompt: str, vocabulary: Vocabulary) -> None:
@@ -101,7 +99,7 @@ def sample(
     """The prompt and the text sampled after it; the same seed gives the same text."""
     generator = torch.Generator().manual_seed(seed)
     tokens = torch.tensor(vocabulary.encode(prompt))
-    suppressed = range(len(vocabulary.special_tokens))
+    suppressed = [vocabulary.token_to_id[token] for token in vocabulary.special_tokens]
     found = model.generate(tokens, length, temperature, top_k, generator, top_p, suppressed)
-    space = "" if vocabulary.unit == "character" else " "
+    space = " " if vocabulary.unit == "word" else ""
     return prompt + space + vocabulary.decode(found.tolist())

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chainrule.runs.configuration import Configuration
-from chainrule.runs.recipe import BaseRecipe
+from chainrule.runs.recipe import BaseRecipe, training_data
 from chainrule.runs.run import initial_model
 from chainrule.training.rate_finder import RateSearch, find_rate
 
@@ -19,7 +19,7 @@ def search_rates(
     data = recipe.data(folder)
     model = initial_model(Configuration(recipe), recipe.summarize(data), data)
     network, task = recipe.network(model, data), recipe.task(data)
-    source = recipe.source(data.train)
+    source = recipe.source(training_data(data))
     return find_rate(network, source, recipe.settings, task, lowest, highest, steps)
 
 

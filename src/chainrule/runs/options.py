@@ -17,17 +17,21 @@ CAPABILITIES: Mapping[str, str] = {
     "lr": "the learning-rate finder",
     "predict": "prediction for new inputs",
     "export": "export as one program",
+    "processes": "several processes",
 }
 
+MOST_PROCESSES = 1024
 TEMPERATURE, TEACHER_SHARE = 4.0, 0.9  # of distillation, unless chosen
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """Ensemble, distillation and transfer."""
+    """Ensemble, processes, distillation and transfer."""
 
     members: int = 1
     """Number of networks of an ensemble, trained at once from different initializations."""
+    processes: int = 1
+    """Number of processes that share every batch, or the members of an ensemble."""
     teacher: str = ""
     """A finished run whose outputs are learned along with the labels (distillation)."""
     temperature: float = TEMPERATURE
@@ -43,6 +47,14 @@ class RunOptions:
     def __post_init__(self) -> None:
         if self.members < 1:
             raise InputError(f"`members` must be at least 1, got {self.members}")
+        if not 1 <= self.processes <= MOST_PROCESSES:
+            most = f"between 1 and {MOST_PROCESSES}"
+            raise InputError(f"`processes` must be {most}, got {self.processes}")
+        if self.processes > self.members > 1:
+            raise InputError(
+                f"{self.processes} `processes` cannot share {self.members} `members`, each of "
+                "which trains in one; choose more members or fewer processes"
+            )
         if not (self.temperature > 0 and 0 <= self.teacher_share <= 1):
             raise InputError(
                 "expected a `temperature` above 0 and a `teacher_share` in [0, 1], got "
@@ -58,6 +70,7 @@ class RunOptions:
 
 OPTION_OF = {
     "members": "members",
+    "processes": "processes",
     "teacher": "teacher",
     "temperature": "teacher",
     "teacher_share": "teacher",
@@ -65,3 +78,5 @@ OPTION_OF = {
     "freeze": "transfer",
 }
 """The capability that each option belongs to."""
+SETTING_OF = dict.fromkeys(("layer_decay", "unfreeze_every"), "transfer")
+"""The capability that settings of the training belong to."""

@@ -10,19 +10,23 @@ from torch import Tensor
 
 from chainrule.data.files import errors_naming, read_bytes
 from chainrule.data.readers.encoders import ImageEncoder, VectorEncoder
-from chainrule.data.readers.graph_table import NodeEncoder
+from chainrule.data.readers.graph_set import GraphEncoder
 from chainrule.data.readers.image_files import files_of
+from chainrule.data.readers.link_table import LinkEncoder
+from chainrule.data.readers.node_encoder import NodeEncoder
 from chainrule.data.readers.photos import PhotoEncoder
 from chainrule.data.readers.pixels import MAX_PICTURE, decode
-from chainrule.data.readers.reading import PLAIN
 from chainrule.data.readers.series_encoder import SeriesEncoder
+from chainrule.data.readers.series_rows import History
 from chainrule.data.readers.table_encoder import TableEncoder
 from chainrule.data.splits import Encoder
 from chainrule.data.text.encoders import SentenceEncoder
-from chainrule.data.text.vocabulary import Vocabulary, read_lines
+from chainrule.data.text.vocabulary import Vocabulary
 from chainrule.errors import InputError
+from chainrule.runs.bands import RECENT, checked_band, rolling_margins, widened
 from chainrule.runs.configuration import require
 from chainrule.runs.decisions import decided
+from chainrule.runs.prediction_rows import is_text_table, sentences, text_column, texts_of
 from chainrule.training import outputs
 
 if TYPE_CHECKING:
@@ -64,6 +68,8 @@ def predict_files(run: "Run", paths: Sequence[Path]) -> list[Json]:
     """One answer per row or image of the user's files; a folder stands for the files in it."""
     encoder, found = file_encoder(run), []
     paths = with_folders_opened(run, paths)
+    if isinstance(encoder, NodeEncoder | GraphEncoder):
+        return run.recipe.answer_nodes(run.model, paths, run.summary)
     unique = len({path.name for path in paths}) == len(paths)
     for path in paths:
         if isinstance(encoder, SeriesEncoder):
@@ -80,16 +86,29 @@ def predict_files(run: "Run", paths: Sequence[Path]) -> list[Json]:
 def forecasts(run: "Run", encoder: SeriesEncoder, source: Any) -> list[Json]:
     """The steps after the end of each series of a table."""
     histories = encoder.histories(source)
-    x = encoder.windows(histories)
-    output = outputs(run.recipe.network_for(run.model), (x,)).float()
+    output = outputs(run.recipe.network_for(run.model), (encoder.windows(histories),)).float()
+    if band := run.result.get("decision", {}).get("band"):
+        usual = checked_band(band, encoder.horizon)
+        margins = [recent_margins(run, encoder, history, usual) for history in histories]
+        output = widened(output, torch.stack(margins))
     return encoder.answers(histories, output)
+
+
+def recent_margins(run: "Run", encoder: SeriesEncoder, history: History, usual: Tensor) -> Tensor:
+    """How far the band of the next forecast of a series is moved, by its last forecasts."""
+    x, y, origins = encoder.recent(history, RECENT + encoder.horizon)
+    output = outputs(run.recipe.network_for(run.model), (x,)).float()
+    return rolling_margins(output, y, origins, usual)[-1]
 
 
 def with_folders_opened(run: "Run", paths: Sequence[Path]) -> list[Path]:
     """The paths, with every folder replaced by the files in it that the run can read."""
     encoder = file_encoder(run)
     images = isinstance(encoder, ImageEncoder | PhotoEncoder)
-    table = isinstance(encoder, TableEncoder | VectorEncoder | NodeEncoder | SeriesEncoder)
+    table = isinstance(
+        encoder,
+        TableEncoder | VectorEncoder | NodeEncoder | LinkEncoder | GraphEncoder | SeriesEncoder,
+    )
     endings = TABLES if table else ()
     found: list[Path] = []
     for path in paths:
@@ -108,29 +127,6 @@ def with_folders_opened(run: "Run", paths: Sequence[Path]) -> list[Path]:
             )
         found += fitting
     return found
-
-
-def rows_with_inputs(run: "Run", paths: Sequence[Path], answers: Sequence[Json]) -> list[Json]:
-    """Each answer with the columns of its row; where there are several files, with the file too.
-
-    run: of a table; of other runs the answers are returned as they are.
-    paths: the files that were read.
-    answers: one for each row of these files.
-    """
-    encoder = run.summary.encoder
-    if not isinstance(encoder, TableEncoder | VectorEncoder):
-        return list(answers)
-    reading = encoder.reading if isinstance(encoder, TableEncoder) else PLAIN
-    rest, rows = iter(answers), []
-    for path in paths:
-        columns = reading.cells(path)
-        for cells in zip(*columns.values(), strict=True):
-            row: Json = {"file": path.name} if len(paths) > 1 else {}
-            row |= dict(zip(columns, cells, strict=True))
-            answer = {k: v for k, v in next(rest).items() if k != "input"}
-            row |= {f"{k} (model)" if k in columns else k: v for k, v in answer.items()}
-            rows.append(row)
-    return rows
 
 
 def notes(run: "Run", paths: Sequence[Path]) -> list[str]:
@@ -163,19 +159,19 @@ def text_encoder(run: "Run") -> SentenceEncoder | None:
 
 def predict_texts(run: "Run", inputs: Sequence[str]) -> list[Json]:
     """One answer per sentence; an input that names a file stands for its lines."""
-    texts = [text for given in inputs for text in sentences(given)]
-    return run.recipe.answer_texts(run.model, texts, run.summary)
+    column = text_column(run)
+    texts = [
+        text
+        for given in inputs
+        for text in (texts_of(given, column) if is_text_table(given, column) else sentences(given))
+    ]
+    return texts_answered(run, texts)
 
 
-def sentences(given: str) -> list[str]:
-    """The input itself, or the lines of the file that it names."""
-    try:
-        names_file = Path(given).is_file()
-    except (OSError, ValueError):  # too long for a name
-        names_file = False
-    if not names_file and given.endswith(".txt") and not any(map(str.isspace, given)):
-        raise InputError(f"there is no file {given}")
-    return read_lines(given) if names_file else [given]
+def texts_answered(run: "Run", texts: Sequence[str]) -> list[Json]:
+    """One answer per sentence, none of which is taken for the name of a file."""
+    found = run.recipe.answer_texts(run.model, texts, run.summary)
+    return decided(found, run.result.get("decision", {}), run.summary.classes)
 
 
 def encoded_frame(run: "Run", frame: Any) -> Tensor:
@@ -199,8 +195,8 @@ def as_inputs(run: "Run", inputs: Any) -> Tensor:
             f"{type(inputs).__name__}"
         ) from error
     encoder, shape = run.summary.encoder, run.summary.shape
-    if isinstance(encoder, NodeEncoder):
-        raise InputError(f"expected a CSV file of nodes of the graph, got {type(inputs).__name__}")
+    if isinstance(encoder, NodeEncoder | LinkEncoder | GraphEncoder):
+        raise InputError(f"expected tables of the graph, got {type(inputs).__name__}")
     if tuple(x.shape) == shape:
         x = x[None]
     if shape and tuple(x.shape[1:]) != shape:

@@ -15,15 +15,24 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from chainrule.data.files import parse_json, read_bytes
+from chainrule.data.text.hub_tokenizers import read_object
 from chainrule.errors import InputError
+from chainrule.models.attention import (
+    BERT,
+    GPT,
+    BertClassifier,
+    BertPretraining,
+    BertQuestionAnswering,
+    BertTagger,
+)
 from chainrule.models.convolution.resnet import ResNet
 from chainrule.nn.standardized import Standardized
 from chainrule.pretrained.loading import FAMILIES, family_of, read
 
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
 CONFIG, PREPROCESSING = "config.json", "preprocessor_config.json"
-MAX_JSON = 2**26  # bytes
+WITH_POSITIONS = (BERT, GPT, BertClassifier, BertPretraining, BertQuestionAnswering, BertTagger)
+"""Networks whose inputs may be shorter than the published ones."""
 IMAGENET = ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
 
 
@@ -40,17 +49,10 @@ def read_weights(start: Path) -> dict[str, Tensor]:
     return {name: t for shard in sorted(names) for name, t in read(start / shard).items()}
 
 
-def read_object(path: Path) -> dict[str, Any]:
-    """The object in a JSON file; empty if there is no such file."""
-    if not path.is_file():
-        return {}
-    try:
-        found = parse_json(read_bytes(path, MAX_JSON))
-    except ValueError as error:
-        raise InputError(f"{path} is not JSON: {error}") from None
-    if not isinstance(found, dict):
-        raise InputError(f"{path} holds {type(found).__name__}; expected an object")
-    return found
+def hub_config(start: Path) -> dict[str, Any]:
+    """The config.json of a folder of the hub; empty for a run, a file and anything else."""
+    found = read_object(start / CONFIG) if start.is_dir() else {}
+    return found if "model_type" in found else {}
 
 
 def class_names(start: Path) -> tuple[str, ...]:
@@ -77,8 +79,22 @@ def under_our_names(
         family = family_of(part)
         family.check(part)
         given = family.convert(part, dict(weights), head or family.head is None)
+        given |= first_positions(part, given)
         found |= {f"{prefix}{name}": tensor for name, tensor in given.items()}
     return found | standardization(model, start) if found else dict(weights)
+
+
+def first_positions(part: nn.Module, given: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Of learned positions as many as the network has, where there are more."""
+    own = part.state_dict()
+    return {
+        name: tensor[: len(own[name])]
+        for name, tensor in given.items()
+        if name.endswith("positions.weight")
+        and name in own
+        and tensor.shape[1:] == own[name].shape[1:]
+        and isinstance(part, WITH_POSITIONS)
+    }
 
 
 def published_parts(model: nn.Module) -> Iterator[tuple[str, nn.Module]]:

@@ -15,7 +15,8 @@ import torch
 from torch import Tensor, nn
 
 from chainrule.data.readers.table_encoder import TableEncoder
-from chainrule.data.splits import Encoder
+from chainrule.data.splits import BlockSplits, Encoder
+from chainrule.errors import InputError
 from chainrule.learning.augmentation import Augment
 from chainrule.learning.metrics import HIGHER_IS_BETTER, format_metric
 from chainrule.learning.tasks import (
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 R = TypeVar("R", bound="BaseRecipe")
-EVERYTHING = ("members", "teacher", "transfer", "tune", "lr")
+EVERYTHING = ("members", "teacher", "transfer", "tune", "lr", "processes")
 
 
 def only_gradients(how: str) -> dict[str, str]:
@@ -112,6 +113,8 @@ class BaseRecipe(ABC):
     """Fields that change the data, which cannot be tuned."""
     requires: ClassVar[Mapping[str, str]] = {}
     """Required options, each with a hint."""
+    example_text: ClassVar[str] = "a quiet film with a wonderful ending"
+    """A text that a recipe of texts can answer, for the document of a service."""
     settings: Settings
 
     @classmethod
@@ -155,6 +158,8 @@ class BaseRecipe(ABC):
         """A summary of the data."""
         shape = tuple(data.train.x.shape[1:])
         examples = {name: len(getattr(data, name).x) for name in SPLITS}
+        if isinstance(data, BlockSplits):
+            examples["train"] = sum(data.blocks.sizes)
         rest: dict[str, Any] = {"remarks": data.remarks, "encoder": data.encoder}
         if data.classes or not data.train.y.is_floating_point():
             return DataSummary(shape, data.classes, examples=examples, **rest)
@@ -171,8 +176,9 @@ class BaseRecipe(ABC):
         return None
 
     def source(self, split: Any) -> BatchSource:
-        """The batches of a split."""
-        return as_source(tuple(split), self.settings, 1, self.augmentation())
+        """The batches of a split, or of blocks on the disk."""
+        data = tuple(split) if isinstance(split, tuple) else split
+        return as_source(data, self.settings, 1, self.augmentation())
 
     def network(self, model: nn.Module, data: Any) -> nn.Module:
         """The module that is trained and evaluated, such as the model on the graph of the data."""
@@ -199,6 +205,12 @@ class BaseRecipe(ABC):
         found = self.decode(outputs(self.network_for(model), (x,)).float(), summary)
         return [{"input": text} | answer for text, answer in zip(texts, found, strict=True)]
 
+    def answer_nodes(
+        self, model: nn.Module, paths: Sequence[Path], summary: DataSummary
+    ) -> list[dict[str, Any]]:
+        """Answers for tables of nodes or edges of a user's graph; recipes of graphs have them."""
+        raise InputError(f"{type(self).__module__} has no graph to look nodes up in")
+
     def initialize(self, model: nn.Module, data: Any) -> None:  # noqa: B027 (most have nothing to add)
         """Change the initial weights by the data, before transfer and training."""
 
@@ -206,7 +218,7 @@ class BaseRecipe(ABC):
         """Train the model in place, yielding progress."""
         return iterate(
             self.network(model, data),
-            self.source(data.train),
+            self.source(training_data(data)),
             self.source(data.validation),
             task=self.task(data),
             settings=self.settings,
@@ -262,6 +274,11 @@ class BaseRecipe(ABC):
         chosen = self.by_gradients() and self.settings.patience
         kept = None if chosen else int(history[-1]["epoch"])
         return learning_curves(shown, None, kept, HIGHER_IS_BETTER, format_metric)
+
+
+def training_data(data: Any) -> Any:
+    """What is trained on: the training split, or all its rows where they are on the disk."""
+    return data.blocks if isinstance(data, BlockSplits) else data.train
 
 
 def one_step(metrics: Mapping[str, float], why: str) -> Progress:

@@ -6,7 +6,7 @@ run.predict("digit.png")
 """
 
 from collections.abc import Generator
-from dataclasses import asdict, fields, replace
+from dataclasses import fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,10 +19,11 @@ from chainrule.errors import InputError
 from chainrule.models.feedforward.ensemble import Ensemble
 from chainrule.registry import Entry, entry_from_file, find
 from chainrule.runs import folder as files
-from chainrule.runs.configuration import Configuration, configure_from_json
+from chainrule.runs.configuration import Configuration, check_required, configure_from_json
 from chainrule.runs.folder import CONFIG, DATA, MODEL, RESULT, Json, read_json
 from chainrule.runs.identity import check_same, describe
 from chainrule.runs.lock import locked
+from chainrule.runs.logs.log import check_kinds
 from chainrule.runs.predictions import Metrics, Predictions
 from chainrule.runs.recipe import BaseRecipe, DataSummary
 from chainrule.runs.schema import Config, Data, Result
@@ -42,6 +43,7 @@ class Run:
         configuration: the recipe with its settings and options.
         data_folder: the folder of the data sets, where one was given.
         device: cpu, cuda, mps or auto.
+        log: kinds of logs that are written besides: csv, tensorboard, mlflow, wandb.
     """
 
     def __init__(
@@ -51,9 +53,10 @@ class Run:
         configuration: Configuration,
         data_folder: Path | None = None,
         device: str = "auto",
+        log: tuple[str, ...] = (),
     ):
         self.folder, self.name, self.configuration = folder, name, configuration
-        self.data_folder, self.device = data_folder, device
+        self.data_folder, self.device, self.log = data_folder, device, log
         self.remarks: list[str] = []
         self.fresh = self.made = False  # whether this object created the run, and its folder
 
@@ -95,18 +98,21 @@ class Run:
         folder: Path | None = None,
         data_folder: Path | None = None,
         device: str = "auto",
+        log: tuple[str, ...] = (),
     ) -> "Run":
         """Claim a folder for a new run; by default runs/RECIPE-1, -2, …"""
         check_required(entry.name, configuration)
+        check_kinds(log)
         made = folder is None or files.claim(folder)
         folder = folder or files.next_folder(entry.name)
-        run = cls(folder, entry.reference, configuration, data_folder, device)
+        run = cls(folder, entry.reference, configuration, data_folder, device, log)
         run.fresh, run.made = True, made
         config = {
             "recipe": entry.reference,
             "settings": configuration.values(),
             "data": str(data_folder.resolve()) if data_folder else None,
             "device": device,
+            "log": log,
             "versions": files.versions(),
         }
         with locked(folder):
@@ -132,7 +138,8 @@ class Run:
                 f"{folder / CONFIG} does not fit this version of the recipe: {error}"
             ) from None
         data = Path(config["data"]) if config["data"] else None
-        return cls(folder, config["recipe"], configuration, data, config["device"])
+        log = tuple(config.get("log", ()))
+        return cls(folder, config["recipe"], configuration, data, config["device"], log)
 
     @property
     def finished(self) -> bool:
@@ -209,7 +216,11 @@ class Run:
         return evaluate_run(self.configuration, self.model, data)
 
     def train(
-        self, device: str = "auto", pictures: bool = True, force: bool = False
+        self,
+        device: str = "auto",
+        pictures: bool = True,
+        force: bool = False,
+        sharded: bool = False,
     ) -> Generator[Progress]:
         """Train to the end, from the start or the last checkpoint.
 
@@ -217,10 +228,11 @@ class Run:
             device: cpu, cuda, mps or auto.
             pictures: draw pictures of the result.
             force: take the run over from another process, which then stops.
+            sharded: under torchrun, each process holds a part of the parameters only.
         """
         from chainrule.runs.execute import execute
 
-        return execute(self, device, pictures, force)
+        return execute(self, device, pictures, force, sharded)
 
     def predict(self, inputs: Any) -> list[Json]:
         """One answer per row, image or text.
@@ -252,13 +264,6 @@ def recipe_entry(reference: str | Path) -> Entry:
     if reference.endswith(".py"):
         return entry_from_file("recipes", Path(reference))
     return find("recipes", reference)
-
-
-def check_required(name: str, configuration: Configuration) -> None:
-    """Refuse a configuration without a required option."""
-    for option, hint in configuration.recipe.requires.items():
-        if not getattr(configuration.options, option):
-            raise InputError(f"{name} needs `{option}`: {hint}")
 
 
 def build(configuration: Configuration, summary: DataSummary) -> nn.Module:
@@ -293,7 +298,3 @@ def measure(predictions: Predictions) -> Metrics:
 
         return with_calibration(predictions, found)
     return found
-
-
-def published(recipe: BaseRecipe) -> list[Json]:
-    return [asdict(result) for result in recipe.published]

@@ -14,6 +14,7 @@ class Config(TypedDict):
     settings: dict[str, Any]
     data: str | None
     device: str
+    log: NotRequired[list[str]]
     versions: dict[str, Any]
 
 

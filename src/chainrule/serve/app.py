@@ -6,6 +6,7 @@ import time
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -17,14 +18,15 @@ from starlette.staticfiles import StaticFiles
 
 from chainrule.errors import InputError
 from chainrule.runs.run import Run
-from chainrule.serve.batching import Batcher, BusyError
+from chainrule.serve.batching import Batcher, BusyError, Json
+from chainrule.serve.choice import inputs_of
 from chainrule.serve.guard import Guard
-from chainrule.serve.inputs import Inputs, inputs_of
+from chainrule.serve.inputs import LONGEST, Inputs
 from chainrule.serve.monitoring import Monitor
 from chainrule.serve.openapi import document
 
 STATIC = Path(__file__).parent / "static"
-LONGEST = 30.0  # seconds until a request is given up
+PLACES = "POST /predict, GET /, /health, /metrics and /openapi.json"
 
 
 def application(run: Run, hosts: Iterable[str], token: str = "") -> Starlette:
@@ -37,7 +39,8 @@ def application(run: Run, hosts: Iterable[str], token: str = "") -> Starlette:
     """
     inputs, monitor = inputs_of(run), Monitor()
     _ = run.model  # read now, so that a damaged run is refused at the start
-    service = Service(inputs, Batcher(inputs.answer, monitor.batches.observe), monitor)
+    batcher = Batcher(inputs.answer, monitor.batches.observe, inputs.together)
+    service = Service(inputs, batcher, monitor)
     description = document(inputs, bool(token))
 
     async def openapi(_: Request) -> Response:
@@ -47,6 +50,7 @@ def application(run: Run, hosts: Iterable[str], token: str = "") -> Starlette:
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         work = asyncio.create_task(service.batcher.work())
         yield
+        inputs.closing.set()
         work.cancel()
         with suppress(asyncio.CancelledError):
             await work
@@ -54,6 +58,7 @@ def application(run: Run, hosts: Iterable[str], token: str = "") -> Starlette:
 
     routes = [
         Route("/", page),
+        Route("/docs", page),
         Route("/predict", service.predict, methods=["POST"]),
         Route("/health", service.health),
         Route("/metrics", service.metrics),
@@ -83,10 +88,7 @@ class Service:
 
     async def predict(self, request: Request) -> Response:
         start = time.perf_counter()
-        try:
-            answered = await asyncio.wait_for(self.answered(request), LONGEST)
-        except TimeoutError:
-            answered = problem(503, f"no answer within {LONGEST:g} s; send fewer examples")
+        answered = await self.answered(request)
         self.monitor.requests[answered.status_code] += 1
         self.monitor.latency.observe(time.perf_counter() - start)
         return answered
@@ -96,22 +98,32 @@ class Service:
         kind = request.headers.get("content-type", "").split(";")[0].strip().lower()
         if kind != "application/json":
             return problem(415, "expected the header Content-Type: application/json")
+        if request.headers.get("content-encoding", "identity").lower() != "identity":
+            return problem(415, "expected a body that is not compressed")
         try:
-            content = await request.body()
+            content = await asyncio.wait_for(request.body(), LONGEST)
             body = json.loads(content, parse_constant=no_number)
+        except TimeoutError:
+            return problem(408, f"the body did not arrive within {LONGEST:g} s")
         except ClientDisconnect:
             return problem(413, "the body is longer than it said, or too large")
         except (ValueError, RecursionError) as error:
-            return problem(400, f"the body is not valid JSON: {error}")
+            return problem(400, f"the body is not valid JSON: {why(error)}")
         try:
-            examples, size = await asyncio.to_thread(self.inputs.read, body)
-            found = await self.batcher.ask(examples, size)
+            found = await asyncio.wait_for(self.predictions(body), LONGEST)
         except InputError as error:
             return problem(422, str(error))
         except BusyError:
             return problem(503, "too many requests wait; try again later")
-        self.monitor.predictions += size
+        except TimeoutError:
+            return problem(503, f"no answer within {LONGEST:g} s; send fewer examples")
+        self.monitor.predictions += len(found)
         return JSONResponse({"predictions": found})
+
+    async def predictions(self, body: Any) -> list[Json]:
+        """One for each example of a body."""
+        examples, size = await asyncio.to_thread(self.inputs.read, body)
+        return await self.batcher.ask(examples, size)
 
     async def health(self, _: Request) -> Response:
         run = self.inputs.run
@@ -125,16 +137,35 @@ async def page(_: Request) -> Response:
     return FileResponse(STATIC / "index.html")
 
 
-async def refused(_: Request, error: Exception) -> Response:
+async def refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    return JSONResponse({"error": error.detail}, error.status_code, error.headers)
+    sentence = f"there is nothing here; the service has {PLACES}"
+    if error.status_code == 405:
+        allowed = (error.headers or {}).get("Allow", "")
+        sentence = f"expected {allowed} at this address, got {request.method}"
+    return JSONResponse({"error": sentence}, error.status_code, error.headers)
 
 
 def problem(status: int, sentence: str) -> Response:
-    extra = {"retry-after": "1"} if status == 503 else None
+    extra = {503: {"retry-after": "1"}, 408: {"connection": "close"}}.get(status)
     return JSONResponse({"error": sentence}, status, extra)
+
+
+def why(error: ValueError | RecursionError) -> str:
+    """Why a body cannot be read."""
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    if isinstance(error, UnicodeDecodeError):
+        return f"it is not {error.encoding}"
+    if isinstance(error, json.JSONDecodeError | NotANumberError):
+        return str(error)
+    return "a number has too many digits"
+
+
+class NotANumberError(ValueError):
+    """NaN or an infinity, which Python writes and JSON has not."""
 
 
 def no_number(name: str) -> float:
     """JSON has no NaN and no infinities, although Python reads them."""
-    raise ValueError(f"{name} is not a number of JSON")
+    raise NotANumberError(f"{name} is not a number of JSON")

@@ -6,9 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
+from chainrule.serve.inputs import MOST_TOGETHER
+
 Json = dict[str, Any]
 Answer = Callable[[list[Any]], list[list[Json]]]
-MOST_EXAMPLES = 256  # in one forward pass, unless a single request has more
 MOST_WAITING = 1_000  # requests
 
 
@@ -34,10 +35,11 @@ class Batcher:
     Args:
         answer: (examples of each request) ↦ answers of each request.
         observe: called with the number of examples of every batch.
+        most: examples in a batch, unless a single request has more.
     """
 
-    def __init__(self, answer: Answer, observe: Callable[[int], None]):
-        self.answer, self.observe = answer, observe
+    def __init__(self, answer: Answer, observe: Callable[[int], None], most: int = MOST_TOGETHER):
+        self.answer, self.observe, self.most = answer, observe, most
         self.queue: asyncio.Queue[Waiting] = asyncio.Queue(MOST_WAITING)
         self.thread = ThreadPoolExecutor(1, "predict")
 
@@ -59,7 +61,7 @@ class Batcher:
         """The requests at the head of the queue, at least one."""
         batch = [await self.queue.get()]
         size = batch[0].size
-        while size < MOST_EXAMPLES and not self.queue.empty():
+        while size < self.most and not self.queue.empty():
             batch.append(self.queue.get_nowait())
             size += batch[-1].size
         return [waiting for waiting in batch if not waiting.done.cancelled()]

@@ -63,7 +63,8 @@ class Guard:
         if any(origin.lower() != f"http://{hosts[0].lower()}" for origin in origins):
             return 403, "pages of other servers may not ask this service"
         given = headers.get(b"authorization", [""])
-        known = len(given) == 1 and same(given[0], f"Bearer {self.token}")
+        scheme, _, token = given[0].partition(" ")
+        known = len(given) == 1 and scheme.lower() == "bearer" and same(token, self.token)
         if self.token and not is_open(scope["path"]) and not known:
             return 401, "send the header Authorization: Bearer TOKEN with the token of the service"
         sizes = headers.get(b"content-length", ["0"])
@@ -76,7 +77,7 @@ class Guard:
 
 def is_open(path: str) -> bool:
     """Whether a path says nothing of the run: anybody may see the page and that it answers."""
-    return path in ("/", "/health") or path.startswith("/static/")
+    return path in ("/", "/docs", "/health") or path.startswith("/static/")
 
 
 def marked(send: Send) -> Send:

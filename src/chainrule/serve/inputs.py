@@ -1,33 +1,33 @@
-"""What a service takes, by the kind of its run: rows, texts, images, prompts or arrays.
+"""What a service takes, by the kind of its run: rows, texts, images, series, prompts or arrays.
 
 Each kind reads the body of a request into examples, which are checked here, before they share a
 batch with others; answers the examples of many requests at once; and describes itself in the words
-of JSON Schema.
+of JSON Schema. Work that takes long looks at the clock, so that no request keeps the others waiting
+after it was given up.
 """
 
-import base64
-import binascii
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
+from threading import Event
 from typing import Any, ClassVar
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from chainrule.data.readers.encoders import ImageEncoder
-from chainrule.data.readers.photos import PhotoEncoder
-from chainrule.data.readers.table_encoder import CategoricalColumn, TableEncoder
+from chainrule.data.readers.column_encodings import NumericColumn
+from chainrule.data.readers.table_encoder import TableEncoder
 from chainrule.data.state import shown
-from chainrule.data.text.vocabulary import Vocabulary
 from chainrule.errors import InputError
-from chainrule.runs.predict import answers, text_encoder
+from chainrule.registry import nearest
+from chainrule.runs.predict import answers
 from chainrule.runs.run import Run
 
 Json = dict[str, Any]
 MOST_EXAMPLES = 10_000  # of one request
-MOST_LETTERS = 100_000  # of one text
+MOST_TOGETHER = 256  # examples in one forward pass, unless a single request has more
+LONGEST = 30.0  # seconds until a request is given up
+MOST_NAMES = 12  # in a message
 WORD = {"type": ["string", "number", "boolean", "null"]}
 NUMBER = {
     "anyOf": [
@@ -43,9 +43,13 @@ class Inputs(ABC):
 
     key: ClassVar[str]
     """Where they stand in the body."""
+    most: ClassVar[int] = MOST_EXAMPLES
+    """Examples of one request."""
+    together: ClassVar[int] = MOST_TOGETHER
+    """Examples that share a batch."""
 
     def __init__(self, run: Run):
-        self.run = run
+        self.run, self.closing = run, Event()
 
     def read(self, body: Any) -> tuple[Any, int]:
         """The examples of a body, checked, and their number."""
@@ -53,13 +57,26 @@ class Inputs(ABC):
         if not isinstance(given, list) or not given or set(body) != {self.key}:
             raise InputError(
                 f'expected an object {{"{self.key}": […]}} with one example or more, '
-                f"got {shown(body)}"
+                f"got {self.form(body)}"
             )
-        if len(given) > MOST_EXAMPLES:
+        if len(given) > self.most:
             raise InputError(
-                f"expected at most {MOST_EXAMPLES:,} examples in a request, got {len(given):,}"
+                f"expected at most {self.most:,} examples in a request, got {len(given):,}"
             )
         return self.examples(given), len(given)
+
+    def form(self, body: Any) -> str:
+        """What a body is in place of what was expected."""
+        if not isinstance(body, dict):
+            return shown(body)
+        if self.key in body and len(body) == 1:
+            return f'"{self.key}": {shown(body[self.key])}'
+        return f"an object with {listed(list(body)) or 'nothing in it'}"
+
+    def check_time(self, start: float) -> None:
+        """End work whose request has been given up, or whose service ends."""
+        if self.closing.is_set() or time.monotonic() > start + LONGEST:
+            raise InputError(f"no answer within {LONGEST:g} s; send fewer examples")
 
     @abstractmethod
     def examples(self, given: list[Any]) -> Any:
@@ -79,7 +96,7 @@ class Inputs(ABC):
 
     def schema(self) -> Json:
         """The JSON schema of a body."""
-        examples = {"type": "array", "minItems": 1, "maxItems": MOST_EXAMPLES, "items": self.item()}
+        examples = {"type": "array", "minItems": 1, "maxItems": self.most, "items": self.item()}
         return {
             "type": "object",
             "required": [self.key],
@@ -113,65 +130,26 @@ class Rows(Tensors):
                 raise InputError(f"row {number}: expected an object of columns, got {shown(row)}")
             for name in names:
                 if name not in row:
-                    raise InputError(
-                        f"row {number} has no {name!r}; expected the columns {', '.join(names)}, "
-                        "with null for a missing value"
-                    )
+                    raise InputError(missing(number, row, name, names))
                 if isinstance(row[name], dict | list):
                     raise InputError(
                         f"row {number}, {name!r}: expected a number or a text, "
                         f"got {shown(row[name])}"
                     )
-        return self.encoder.encode({name: [row[name] for row in given] for name in names})
+        try:
+            return self.encoder.encode({name: [row[name] for row in given] for name in names})
+        except InputError as error:  # a request has no header
+            raise InputError(str(error).replace(" below the header", "")) from None
 
     def item(self) -> Json:
         properties = {
-            column.name: WORD if isinstance(column, CategoricalColumn) else NUMBER
+            column.name: NUMBER if isinstance(column, NumericColumn) else WORD
             for column in self.encoder.columns
         }
         return {"type": "object", "required": list(properties), "properties": properties}
 
     def sample(self) -> Json:
-        return {
-            column.name: column.words[0]
-            if isinstance(column, CategoricalColumn)
-            else round(column.median, 3)
-            for column in self.encoder.columns
-        }
-
-
-class Images(Tensors):
-    """Pictures: files in base64."""
-
-    key = "images"
-
-    def examples(self, given: list[Any]) -> Tensor:
-        encoder = self.run.summary.encoder
-        assert isinstance(encoder, ImageEncoder | PhotoEncoder)
-        found = []
-        for number, text in enumerate(given, 1):
-            if not isinstance(text, str):
-                raise InputError(f"image {number}: expected base64, got {shown(text)}")
-            try:
-                content = base64.b64decode(text, validate=True)
-            except (binascii.Error, ValueError):
-                raise InputError(f"image {number} is not valid base64") from None
-            found.append(encoder.encode_bytes(content, f"image {number}"))
-        return torch.cat(found)
-
-    def item(self) -> Json:
-        return {"type": "string", "contentEncoding": "base64", "contentMediaType": "image/png"}
-
-    def sample(self) -> str:
-        from io import BytesIO
-
-        from PIL import Image
-
-        stroke = np.full((28, 28), 255, np.uint8)
-        stroke[5:23, 13:16] = 0
-        content = BytesIO()
-        Image.fromarray(stroke).save(content, "PNG")
-        return base64.b64encode(content.getvalue()).decode()
+        return {column.name: column.sample() for column in self.encoder.columns}
 
 
 class Arrays(Tensors):
@@ -201,65 +179,24 @@ class Arrays(Tensors):
         return torch.zeros(self.run.summary.shape).tolist()
 
 
-class Texts(Inputs):
-    """Sentences."""
-
-    key = "texts"
-
-    def examples(self, given: list[Any]) -> list[str]:
-        for number, text in enumerate(given, 1):
-            if not isinstance(text, str) or not text.strip() or len(text) > MOST_LETTERS:
-                raise InputError(
-                    f"text {number}: expected 1 to {MOST_LETTERS:,} letters, got {shown(text)}"
-                )
-        return given
-
-    def answer(self, requests: list[list[str]]) -> list[list[Json]]:
-        texts = [text for request in requests for text in request]
-        found = self.run.recipe.answer_texts(self.run.model, texts, self.run.summary)
-        return divided(found, requests)
-
-    def item(self) -> Json:
-        return {"type": "string", "minLength": 1, "maxLength": MOST_LETTERS, "pattern": r"\S"}
-
-    def sample(self) -> str:
-        return "a quiet film with a wonderful ending"
-
-
-class Prompts(Texts):
-    """Beginnings of a text, which a language model continues."""
-
-    key = "prompts"
-
-    def answer(self, requests: list[list[str]]) -> list[list[Json]]:
-        write = partial(self.run.generate, length=200)
-        return [
-            [{"input": text, "prediction": write(text)} for text in request] for request in requests
-        ]
-
-
 def divided(found: Sequence[Json], requests: Sequence[Any]) -> list[list[Json]]:
     """The answers by request."""
     rest = iter(found)
     return [[next(rest) for _ in range(len(request))] for request in requests]
 
 
-def inputs_of(run: Run) -> Inputs:
-    """What a run can be asked."""
-    from chainrule.runs.configuration import require
+def missing(number: int, row: Mapping[str, Any], name: str, names: Sequence[str]) -> str:
+    """The sentence on a row that lacks a column, which it may have under another name."""
+    others = [other for other in row if other not in names]
+    if near := nearest(name, others):
+        return f"row {number} has no {name!r}, but {near[0]!r}; write it as in training"
+    return (
+        f"row {number} has no {name!r}; expected the columns {listed(names)}, with null for a "
+        "missing value"
+    )
 
-    require(type(run.recipe), run.name, "predict")
-    if isinstance(run.summary.encoder, Vocabulary):
-        return Prompts(run)
-    encoder = run.summary.encoder
-    if text_encoder(run) is not None:
-        return Texts(run)
-    kinds: dict[type, type[Inputs]] = {
-        TableEncoder: Rows,
-        ImageEncoder: Images,
-        PhotoEncoder: Images,
-    }
-    found = next((kind for type_, kind in kinds.items() if isinstance(encoder, type_)), None)
-    if found is None and not run.summary.shape:
-        raise InputError(f"the run in {run.folder} has no inputs that a service could take")
-    return (found or Arrays)(run)
+
+def listed(names: Sequence[str]) -> str:
+    """Names for a message, not too many of them."""
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return ", ".join(str(shown(name)).strip("'") for name in names[:MOST_NAMES]) + more

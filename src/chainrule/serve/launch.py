@@ -29,13 +29,15 @@ def serve(run: Run, host: str, port: int, token: str, ready: Callable[[str], Non
     import uvicorn  # an extra; `chainrule serve` says so where it is missing
 
     from chainrule.serve.app import application
+    from chainrule.serve.protocol import PatientProtocol
 
     with listen(host, port, FIRST_PORT) as listening:
         number = listening.getsockname()[1]
         app = application(run, own_hosts(host, number), token)
         config = uvicorn.Config(
             app,
-            log_level="warning",
+            http=PatientProtocol,
+            log_level="error",
             access_log=False,
             server_header=False,
             ws="none",

@@ -14,6 +14,7 @@ ERROR: Json = {
 REFUSALS = {
     400: "the body is not JSON",
     401: "the token is missing or wrong",
+    408: "the body did not arrive in time",
     413: "the body is too large",
     415: "the body is not announced as JSON",
     422: "the examples cannot be used; the sentence says which, and why",

@@ -78,6 +78,7 @@ class Recipe(BertSizes, BaseRecipe):
     """Plain text → what is hidden in it."""
 
     reference: ClassVar[str] = "J 6.5"
+    example_text: ClassVar[str] = "a quiet [MASK] with a wonderful ending"
 
     data_fields: ClassVar[tuple[str, ...]] = (
         "text",

@@ -10,28 +10,30 @@ network is also trained from random weights, for comparison.
 Devlin, Chang, Lee and Toutanova (2019). Notes: J 6.5 (part-of-speech tagging).
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import torch
-import torch.nn.functional as F
-from jaxtyping import Float, Int
-from torch import Tensor, nn
+from torch import nn
 
 from chainrule.data.datasets import ewt
 from chainrule.data.datasets.ewt import Sentence
 from chainrule.data.splits import Split, Splits
-from chainrule.data.text.vocabulary import pad_sequences
 from chainrule.data.text.wordpiece import WordPiece
+from chainrule.data.text.words import split_words
 from chainrule.errors import InputError
-from chainrule.learning.metrics import ACCURACY
 from chainrule.learning.tasks import Task
 from chainrule.models.attention.bert_tagger import BertTagger
 from chainrule.recipes.families.bert import attention_figure, wordpiece_of
 from chainrule.recipes.families.fine_tuning import SEVERAL_LABELS, FineTuningRecipe
+from chainrule.recipes.families.tagging import (
+    commonest,
+    confusion_figure,
+    piece_rows,
+    report,
+    tagging_task,
+)
 from chainrule.runs.recipe import DataSummary, Metrics, Predictions
 from chainrule.training import Settings, outputs
 
@@ -57,31 +59,28 @@ class Recipe(FineTuningRecipe):
         return Splits(train, validation, test, ewt.TAGS, pieces)
 
     def task(self, data: Splits) -> Task:
-        """A batch counts by its words, of which batches of short sentences have few."""
-        mean = (data.train.y > 0).sum(1).double().mean().item()
-        return replace(TAGGING, training_loss=lambda output, y: surprise(output, y) / mean)
+        return tagging_task(data)
 
     def model(self, summary: DataSummary) -> nn.Module:
         return BertTagger(self.bert(summary.vocab_size, self.dropout), summary.outputs)
 
     def baselines(self, data: Splits) -> dict[str, Metrics]:
         """Also each first piece's commonest tag, wherever it stands."""
-        return super().baselines(data) | {"the commonest tag of a piece": commonest(data)}
+        return super().baselines(data) | {
+            "the commonest tag of a piece": commonest(data, len(wordpiece_of(data)))
+        }
 
     def figures(self, predictions: Predictions) -> "dict[str, Figure]":
-        from chainrule.plots.predictions import confusion_matrix
-        from chainrule.runs.pictures import counts
-
-        model, data = predictions.model, predictions.data
+        model = predictions.model
         assert isinstance(model, BertTagger)
-        y = data.test.y
-        found = tagged(predictions.outputs("test"))[y > 0]
-        table = counts(y[y > 0] - 1, found - 1, len(ewt.TAGS) - 1)
-        wrong = f"test: {int((found != y[y > 0]).sum())} of {len(found)} words wrong"
+        pieces = wordpiece_of(predictions.data)
         return {
-            "confusion": confusion_matrix(table, ewt.TAGS[1:], wrong),
-            "attention": attention_figure(model.bert, wordpiece_of(data), [SHOWN]),
+            "confusion": confusion_figure(predictions),
+            "attention": attention_figure(model.bert, pieces, [SHOWN]),
         }
+
+    def texts(self, predictions: Predictions) -> dict[str, str]:
+        return {"tags": report(predictions)}
 
     def answer_texts(
         self, model: nn.Module, texts: Sequence[str], summary: DataSummary
@@ -90,7 +89,7 @@ class Recipe(FineTuningRecipe):
         rows, pieces = [], summary.encoder
         assert isinstance(pieces, WordPiece)
         for number, text in enumerate(texts, 1):
-            words = ewt.tokenize(text)
+            words = split_words(text)
             if not words:
                 raise InputError(f"expected words, got {text!r}")
             x, y = split([Sentence(words, [1] * len(words), text, 1)], pieces)
@@ -105,62 +104,5 @@ class Recipe(FineTuningRecipe):
 
 def split(part: Sequence[Sentence], pieces: WordPiece) -> Split:
     """Rows of pieces; y has a word's tag at its first piece, else 0."""
-    rows: list[list[int]] = []
-    tags: list[list[int]] = []
-    room = pieces.max_length - 2
-    for sentence in part:
-        row: list[int] = []
-        marks: list[int] = []
-        for found, tag in zip(pieces.encode_batch(sentence.words), sentence.tags, strict=True):
-            word = (found or [pieces.unk])[:room]
-            if len(row) + len(word) > room:
-                rows.append(row)
-                tags.append(marks)
-                row, marks = [], []
-            row += word
-            marks += [tag] + [0] * (len(word) - 1)
-        rows.append(row)
-        tags.append(marks)
-    x = pad_sequences([[pieces.cls, *row, pieces.sep] for row in rows], pieces.max_length)
-    return Split(x, pad_sequences([[0, *marks] for marks in tags], pieces.max_length))
-
-
-def tagged(output: Float[Tensor, "n steps tags"]) -> Int[Tensor, "n steps"]:
-    """The likeliest tag at every place; 0 is none."""
-    return output[:, :, 1:].argmax(2) + 1
-
-
-def surprise(
-    output: Float[Tensor, "n steps tags"], y: Int[Tensor, "n steps"]
-) -> Float[Tensor, " n"]:
-    """Σ -log softmax(f)_y over a row's words."""
-    losses = F.cross_entropy(output[:, :, 1:].mT, (y - 1).clamp_min(0), reduction="none")
-    return losses.masked_fill(y == 0, 0.0).sum(1)
-
-
-def per_word(
-    output: Float[Tensor, "n steps tags"], y: Int[Tensor, "n steps"]
-) -> Float[Tensor, " n"]:
-    """The mean over rows is the mean over all their words."""
-    return surprise(output, y) / (y > 0).sum(1).double().mean().item()
-
-
-def accuracy(output: Float[Tensor, "n steps tags"], y: Int[Tensor, "n steps"]) -> float:
-    """Share of the words with the right tag."""
-    return (tagged(output) == y)[y > 0].double().mean().item()
-
-
-TAGGING = Task("tagging", per_word, (ACCURACY.computed_by(accuracy),))
-
-
-def commonest(data: Splits) -> Metrics:
-    """The tag that a first piece has most often in training; NOUN for one never seen."""
-    seen: dict[int, Counter[int]] = {}
-    words = data.train.y > 0
-    for piece, tag in zip(data.train.x[words].tolist(), data.train.y[words].tolist(), strict=True):
-        seen.setdefault(piece, Counter())[tag] += 1
-    table = torch.full((len(wordpiece_of(data)),), ewt.TAGS.index("NOUN"))
-    for piece, tags in seen.items():
-        table[piece] = tags.most_common(1)[0][0]
-    x, y = data.test
-    return {"test": {"accuracy": (table[x] == y)[y > 0].double().mean().item()}}
+    words, tags = [sentence.words for sentence in part], [sentence.tags for sentence in part]
+    return Split(*piece_rows(words, tags, pieces))

@@ -67,6 +67,7 @@ class Recipe(BaseRecipe):
 
     reference: ClassVar[str] = "L 'Transformer Impact, Extensions and Limitations'"
     data_fields: ClassVar[tuple[str, ...]] = ("length",)
+    example_text: ClassVar[str] = "a quiet _ with a wonderful ending"
     unsupported: ClassVar[Mapping[str, str]] = one_label("its targets are hidden characters") | {
         "members": "its outputs are losses, which have no mean prediction"
     }

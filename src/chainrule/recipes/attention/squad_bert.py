@@ -66,6 +66,7 @@ class Recipe(FineTuningRecipe):
 
     reference: ClassVar[str] = "J 6.5"
     unsupported: ClassVar[Mapping[str, str]] = SEVERAL_LABELS
+    example_text: ClassVar[str] = "what was quiet? | a quiet film with a wonderful ending"
 
     longest: int = 20
     """Longest answer, in tokens."""

@@ -10,7 +10,7 @@ Notes: L "When to Use Deep Learning" (IMDB), J 6.5 (sentiment classification).
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from torch import nn
 
@@ -22,9 +22,20 @@ from chainrule.errors import InputError
 from chainrule.models.attention.bert_classifier import BertClassifier
 from chainrule.models.feedforward.bag_of_words import BagOfWords
 from chainrule.models.recurrent.text_classifier import TextClassifier
+from chainrule.recipes.families.class_reports import (
+    calibration_figure,
+    chosen_decision,
+    class_report,
+    threshold_of,
+    with_class_metrics,
+)
+from chainrule.recipes.families.few_updates import with_note_on_updates
 from chainrule.recipes.families.fine_tuning import FineTuningRecipe
-from chainrule.runs.recipe import SPLITS, DataSummary
+from chainrule.runs.recipe import SPLITS, DataSummary, Metrics, Predictions
 from chainrule.training import Settings
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +70,9 @@ class Recipe(FineTuningRecipe):
     """Most frequent words, or pieces of words, that are known."""
     dropout: float = 0.3
     """Dropout rate of the network."""
+    threshold: Literal["half", "f1", "balanced"] = "half"
+    """How `predict` decides between two classes: for the more probable one, or at the probability
+    with the largest F1 or balanced accuracy on the validation split."""
     settings: Settings = replace(
         FineTuningRecipe.settings,
         epochs=5,
@@ -102,14 +116,15 @@ class Recipe(FineTuningRecipe):
     def summarize(self, data: Splits) -> DataSummary:
         encoder = data.encoder
         if not isinstance(encoder, BagEncoder | TokenEncoder):
-            return super().summarize(data)
-        return DataSummary(
+            return with_note_on_updates(super().summarize(data), self.settings)
+        found = DataSummary(
             classes=data.classes,
             vocab_sizes=(len(encoder.vocabulary),),
             examples={name: len(getattr(data, name).x) for name in SPLITS},
             remarks=data.remarks,
             encoder=encoder,
         )
+        return with_note_on_updates(found, self.settings)
 
     def model(self, summary: DataSummary) -> nn.Module:
         words, classes = summary.vocab_size, summary.outputs
@@ -122,3 +137,17 @@ class Recipe(FineTuningRecipe):
 
     def network_for(self, model: nn.Module) -> nn.Module:
         return super().network_for(model) if self.model_name == "bert" else model
+
+    def decision(self, predictions: Predictions) -> dict[str, Any]:
+        return chosen_decision(predictions, self.threshold)
+
+    def evaluate(self, predictions: Predictions) -> Metrics:
+        chosen = threshold_of(predictions, self.threshold)
+        return with_class_metrics(predictions, super().evaluate(predictions), chosen)
+
+    def texts(self, predictions: Predictions) -> dict[str, str]:
+        chosen = threshold_of(predictions, self.threshold)
+        return super().texts(predictions) | class_report(predictions, chosen)
+
+    def figures(self, predictions: Predictions) -> "dict[str, Figure]":
+        return super().figures(predictions) | {"calibration": calibration_figure(predictions)}

@@ -10,7 +10,7 @@ Notes: J 4.2.
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from torch import nn
 
@@ -22,9 +22,20 @@ from chainrule.learning.augmentation import Augment, compose, horizontal_flip, r
 from chainrule.models.attention.vit import ViT
 from chainrule.models.convolution.cnn import CNN
 from chainrule.models.convolution.resnet import ResNet
+from chainrule.recipes.families.class_reports import (
+    calibration_figure,
+    chosen_decision,
+    class_report,
+    threshold_of,
+    with_class_metrics,
+)
+from chainrule.recipes.families.few_updates import with_note_on_updates
 from chainrule.recipes.families.photographs import standardize, standardized
-from chainrule.runs.recipe import BaseRecipe, DataSummary
+from chainrule.runs.recipe import BaseRecipe, DataSummary, Metrics, Predictions
 from chainrule.training import Settings
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +73,9 @@ class Recipe(BaseRecipe):
     """Largest random shift of a training image, in pixels."""
     mirror: bool = True
     """Mirror training images left and right at random; not for text or digits."""
+    threshold: Literal["half", "f1", "balanced"] = "half"
+    """How `predict` decides between two classes: for the more probable one, or at the probability
+    with the largest F1 or balanced accuracy on the validation split."""
     settings: Settings = Settings(
         epochs=20, optimizer="adamw", schedule="one-cycle", learning_rate=3e-3, weight_decay=0.05
     )
@@ -75,6 +89,9 @@ class Recipe(BaseRecipe):
         return images(
             self.images, self.labels or None, self.seed, self.size, self.resize, self.gray
         )
+
+    def summarize(self, data: Splits) -> DataSummary:
+        return with_note_on_updates(super().summarize(data), self.settings)
 
     def model(self, summary: DataSummary) -> nn.Module:
         return standardized(self.classifier(summary), summary.shape[0])
@@ -109,3 +126,17 @@ class Recipe(BaseRecipe):
         shifted = [random_crop(self.padding)] if self.padding else []
         mirrored = [horizontal_flip()] if self.mirror else []
         return compose(*shifted, *mirrored) if shifted or mirrored else None
+
+    def decision(self, predictions: Predictions) -> dict[str, Any]:
+        return chosen_decision(predictions, self.threshold)
+
+    def evaluate(self, predictions: Predictions) -> Metrics:
+        chosen = threshold_of(predictions, self.threshold)
+        return with_class_metrics(predictions, super().evaluate(predictions), chosen)
+
+    def texts(self, predictions: Predictions) -> dict[str, str]:
+        chosen = threshold_of(predictions, self.threshold)
+        return super().texts(predictions) | class_report(predictions, chosen)
+
+    def figures(self, predictions: Predictions) -> "dict[str, Figure]":
+        return super().figures(predictions) | {"calibration": calibration_figure(predictions)}

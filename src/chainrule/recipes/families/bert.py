@@ -14,6 +14,7 @@ from chainrule.data.text.wordpiece import WordPiece
 from chainrule.errors import InputError
 from chainrule.models.attention.bert import BERT, PADDING
 from chainrule.nn.attention import attention_maps
+from chainrule.shares import longest
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -82,7 +83,7 @@ def trimmed(tokens: Int[Tensor, "n length"]) -> Int[Tensor, "n shorter"]:
     """Without the columns that are padding in every row; an exported program keeps them."""
     if torch.compiler.is_compiling():
         return tokens
-    return tokens[:, : int(lengths(tokens).max())]
+    return tokens[:, : longest(int(lengths(tokens).max()))]
 
 
 def segments(tokens: Int[Tensor, "n length"], sep: int) -> Int[Tensor, "n length"]:

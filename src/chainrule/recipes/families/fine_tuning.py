@@ -1,8 +1,9 @@
 """Shared by the recipes that fine-tune BERT.
 
 With `--from RUN`, a run of `bert-pretrain` of the same sizes, the vocabulary and all weights except
-the head's come from that run, and the same network from random weights is the baseline. Without it,
-the vocabulary is learned from the task's own text.
+the head's come from that run, and the same network from random weights is the baseline. With
+`--from FOLDER`, a BERT of the Hugging Face hub, the sizes come from the folder as well. Without
+both, the vocabulary is learned from the task's own text.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,10 +14,14 @@ from typing import ClassVar
 from torch import nn
 
 from chainrule.data.splits import Split, Splits
+from chainrule.data.text.hub_tokenizers import hub_wordpiece
 from chainrule.data.text.wordpiece import WordPiece, train_wordpiece
 from chainrule.errors import InputError
+from chainrule.pretrained.hub import bert_sizes
 from chainrule.recipes.families.bert import BertSizes, TrimmedPadding, lengths, wordpiece_of
+from chainrule.recipes.families.hub_sizes import take_sizes
 from chainrule.runs.configuration import Configuration
+from chainrule.runs.published import hub_config
 from chainrule.runs.recipe import SPLITS, BaseRecipe, DataSummary, Metrics, Predictions
 from chainrule.runs.run import Run, initial_model
 from chainrule.training import Settings
@@ -37,7 +42,8 @@ class FineTuningRecipe(BertSizes, BaseRecipe):
     unsupported: ClassVar[Mapping[str, str]] = BUCKETED
 
     from_run: str = ""
-    """A finished run of bert-pretrain whose vocabulary and weights this run starts from."""
+    """A finished run of bert-pretrain, or a folder of the Hugging Face hub with a BERT, whose
+    vocabulary and weights this run starts from."""
     vocab_size: int = 8000
     """Size of the vocabulary, unless it comes from a pre-trained run."""
     dropout: float = 0.1
@@ -52,14 +58,18 @@ class FineTuningRecipe(BertSizes, BaseRecipe):
     )
 
     def __post_init__(self) -> None:
-        self.check_sizes()
         if self.from_run:  # the run must find it from any folder
             object.__setattr__(self, "from_run", str(Path(self.from_run).resolve()))
+            take_sizes(self, bert_sizes, BertSizes)
+        self.check_sizes()
 
     def vocabulary(self, texts: Iterable[str]) -> WordPiece:
         """The vocabulary of the pre-trained run, or one learned from the texts."""
+        start = Path(self.from_run)
+        if self.from_run and hub_config(start):
+            return hub_wordpiece(start, self.max_length)
         if self.from_run:
-            return inherited_vocabulary(Path(self.from_run), self)
+            return inherited_vocabulary(start, self)
         return train_wordpiece(texts, self.vocab_size, self.max_length)
 
     def summarize(self, data: Splits) -> DataSummary:
@@ -82,8 +92,8 @@ class FineTuningRecipe(BertSizes, BaseRecipe):
         return BucketedSequences(tuple(split), lengths=lengths(split.x))
 
     def baselines(self, data: Splits) -> dict[str, Metrics]:
-        """The same network from random weights, where this one is pre-trained."""
-        if not self.from_run:
+        """The same network from random weights, where this one is pre-trained in a run."""
+        if not self.from_run or hub_config(Path(self.from_run)):
             return {}
         model = initial_model(Configuration(self), self.summarize(data), data)
         for _ in self.fit(model, data, None, "cpu"):

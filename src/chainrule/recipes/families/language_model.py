@@ -55,9 +55,9 @@ def samples(predictions: Predictions) -> dict[str, str]:
     model, encoder = predictions.model, predictions.data.encoder
     assert isinstance(encoder, Vocabulary) and isinstance(model, LanguageModel)
     prompt, seed = default_prompt(encoder), predictions.recipe.seed
+    length = SAMPLE_LENGTH if encoder.unit == "character" else SAMPLE_LENGTH // 5
     found = [
-        f"temperature {t:g}\n{'=' * 15}\n"
-        + sample(model, encoder, prompt, SAMPLE_LENGTH, t, seed=seed)
+        f"temperature {t:g}\n{'=' * 15}\n" + sample(model, encoder, prompt, length, t, seed=seed)
         for t in TEMPERATURES
     ]
     return {"samples": "\n\n".join(found)}
@@ -78,15 +78,19 @@ def surprise_figure(
     x, y = (t[: BEFORE + READ] for t in data.test)
     with torch.no_grad():
         found = nats(model.eval(), x, y)[-READ:]
-    text = "".join(data.classes[number] for number in y[-len(found) :].tolist())
-    return surprisal(text, (found / torch.tensor(2.0).log()).numpy())
+    assert isinstance(data.encoder, Vocabulary)
+    pieces = data.encoder.pieces(y[-len(found) :].tolist())
+    bits = (found / torch.tensor(2.0).log()).repeat_interleave(torch.tensor([*map(len, pieces)]))
+    return surprisal("".join(pieces), bits.numpy())
 
 
 def attention_text(data: Splits, size: int) -> tuple[Tensor, list[str]]:
-    """Characters from the start of a line of the test text, as numbers and as text."""
-    text = [data.classes[number] for number in data.test.x[: BEFORE + READ].tolist()]
+    """Tokens from the start of a line of the test text, as numbers and as text."""
+    assert isinstance(data.encoder, Vocabulary)
+    text = data.encoder.pieces(data.test.x[: BEFORE + READ].tolist())
     size = min(size, len(text))
-    line = "".join(text[:-size]).find("\n") + 1  # begin with a whole line, if there is one
+    ends = (place for place, piece in enumerate(text[:-size], 1) if piece.endswith("\n"))
+    line = next(ends, 0)  # begin with a whole line, if there is one
     return data.test.x[line : line + size], text[line : line + size]
 
 

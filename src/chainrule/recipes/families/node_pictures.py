@@ -63,7 +63,8 @@ def attention_picture(model: OnGraph, data: GraphSplits) -> "Figure":
     """The last layer's attention of the test node of medium degree where it is least even."""
     model.eval()
     with torch.inference_mode():
-        (column, row), q = model.network.attention(data.graph.x, data.graph.edge_index)  # type: ignore[operator]
+        graph = data.graph
+        (column, row), q = model.network.attention(graph.x, graph.edge_index, graph.edge_attr)  # type: ignore[operator]
         q = q.mean(1)
     degree = row.bincount(minlength=data.graph.num_nodes)
     largest = torch.segment_reduce(q, "max", lengths=degree)

@@ -37,11 +37,14 @@ def classification_figures(predictions: Predictions) -> "dict[str, Figure]":
     names = [data.classes[int(k)] for k in y[few]]
     title = f"test: {len(wrong)} of {len(y)} wrong; in red, → what was answered"
     clouds, truth, answers = (t[shown].numpy() for t in (x, y, found))
-    return {
+    drawn = {
         "clouds": cloud_predictions(clouds, truth, answers, data.classes, title),
-        "critical": critical_points(x[few].numpy(), critical(model, x[few]).numpy(), names),
         "robustness": robustness(model, data),
     }
+    if hasattr(model, "critical_points"):
+        decide = critical(model, x[few]).numpy()
+        drawn["critical"] = critical_points(x[few].numpy(), decide, names)
+    return drawn
 
 
 def segmentation_figures(predictions: Predictions) -> "dict[str, Figure]":

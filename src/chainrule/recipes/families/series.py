@@ -3,9 +3,10 @@
     seasonal naive   v_{t+k} = v_{t+k-s·⌈k/s⌉}: the last season again
     AR(p)            v_{t+1} = c + Σ_{l=0…p-1} a_l v_{t-l}, least squares, then iterated
 
-Both get a band from the quantiles of their own training errors, step by step.
+Both get a band from their own errors, as the networks do.
 """
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +18,7 @@ from chainrule.data.readers.series import SeriesSplits
 from chainrule.data.readers.series_encoder import QUANTILES, SeriesEncoder
 from chainrule.learning.losses import pinball
 from chainrule.learning.tasks import Task
+from chainrule.runs.bands import band_margins, rolling_margins, widened
 from chainrule.runs.predictions import SPLITS, Metrics, Predictions
 
 if TYPE_CHECKING:
@@ -102,16 +104,20 @@ def iterated(x: Windows, weights: Tensor, horizon: int) -> Float[Tensor, "n hori
     return path[:, lags:].float()
 
 
-def with_band(found: Tensor, band: Float[Tensor, "horizon 2"]) -> Quantiles:
-    """The forecast, and the quantiles of the training errors around it."""
-    return torch.stack([found + band[:, 0], found, found + band[:, 1]], 2)
+def banded(raw: Callable[[str], Quantiles], data: SeriesSplits, split: str) -> Quantiles:
+    """The outputs on a split with their band moved by the errors of forecasts before it.
 
-
-def error_quantiles(found: Tensor, y: Futures) -> Float[Tensor, "horizon 2"]:
-    """The outer quantiles of truth - forecast, by step ahead."""
-    missed = torch.where(y[:, :, 1] > 0, y[:, :, 0] - found, torch.nan)
-    ends = torch.tensor([QUANTILES[0], QUANTILES[-1]])
-    return torch.nan_to_num(missed[-MOST_ROWS:].nanquantile(ends, 0).T)
+    raw: the outputs of a method on a split.
+    """
+    validation = raw("validation")
+    usual = band_margins(validation, data.validation.y)
+    if split != "test":
+        return widened(raw(split), usual)
+    output = torch.cat([validation, raw("test")])
+    y = torch.cat([data.validation.y, data.test.y])
+    origins = torch.cat([data.origins["validation"], data.origins["test"]])
+    margins = rolling_margins(output, y, origins, usual)
+    return widened(output, margins)[len(validation) :]
 
 
 def baseline_outputs(data: SeriesSplits) -> dict[str, dict[str, Quantiles]]:
@@ -126,8 +132,8 @@ def baseline_outputs(data: SeriesSplits) -> dict[str, dict[str, Quantiles]]:
     }
     found = {}
     for name, method in methods.items():
-        band = error_quantiles(method(data.train.x), data.train.y)
-        found[name] = {split: with_band(method(getattr(data, split).x), band) for split in SPLITS}
+        raw = {s: method(getattr(data, s).x)[..., None].repeat(1, 1, 3) for s in SPLITS}
+        found[name] = {split: banded(raw.__getitem__, data, split) for split in SPLITS}
     return found
 
 

@@ -29,6 +29,7 @@ from chainrule.learning.metrics import METRICS
 from chainrule.learning.tasks import Task
 from chainrule.nn.decoding import DecodingConfig, beam_search, greedy
 from chainrule.runs.recipe import SPLITS, BaseRecipe, DataSummary, Metrics, Predictions
+from chainrule.shares import longest
 from chainrule.training import Settings, outputs
 from chainrule.training.evaluation import measured
 from chainrule.training.sources import BucketedSequences
@@ -71,7 +72,9 @@ class TranslationRecipe(BaseRecipe):
         encoder = pair_encoder(data)
         examples = {name: len(getattr(data, name).x) for name in SPLITS}
         sizes = (len(encoder.source), len(encoder.target))
-        return DataSummary(vocab_sizes=sizes, examples=examples, encoder=encoder)
+        return DataSummary(
+            vocab_sizes=sizes, examples=examples, remarks=data.remarks, encoder=encoder
+        )
 
     def task(self, data: Captions) -> Task:
         return LIKELIHOOD
@@ -162,7 +165,7 @@ class Likelihood(nn.Module):
         return torch.cat(parts)[order.argsort()]
 
     def score(self, source: Tensor, target: Tensor) -> Tensor:
-        target = target[:, : int(lengths(target).max())]
+        target = target[:, : longest(int(lengths(target).max()))]
         wanted = target[:, 1:]
         words = wanted != PADDING
         previous = target[:, :-1].masked_fill(~words, PADDING)

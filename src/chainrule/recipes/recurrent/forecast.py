@@ -4,7 +4,8 @@
     chainrule predict runs/forecast-1 sales.csv
 
 A network reads a window of each series and gives the quantiles 0.1, 0.5 and 0.9 of every step
-ahead, trained by the pinball loss. Windows are split by time and never across a period; every step
+ahead, trained by the pinball loss; both ends of the band are then moved by how far they were off in
+the last hundred forecasts. Windows are split by time and never across a period; every step
 of the test period is an origin of a forecast (rolling origin, without training again). Missing
 steps are carried forward, marked, and never a target. Beside it stand the last season repeated and
 an autoregression. Notes: J 5, L "When to Use Deep Learning" (NYSE).
@@ -13,11 +14,11 @@ an autoregression. Notes: J 5, L "When to Use Deep Learning" (NYSE).
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from torch import nn
+from torch import Tensor, nn
 
-from chainrule.data.readers.series import SeriesSplits, series
+from chainrule.data.readers.series import SeriesOptions, SeriesSplits, series
 from chainrule.data.readers.series_encoder import QUANTILES
 from chainrule.errors import InputError
 from chainrule.learning.tasks import Task
@@ -25,12 +26,14 @@ from chainrule.models.recurrent.forecaster import CausalEncoder, Forecaster
 from chainrule.models.recurrent.layers import recurrent_network
 from chainrule.recipes.families.series import (
     FORECASTING,
+    banded,
     baseline_metrics,
     by_series,
     encoder_of,
     measured,
     series_figures,
 )
+from chainrule.runs.bands import band_margins
 from chainrule.runs.recipe import SPLITS, BaseRecipe, DataSummary, Metrics, Predictions
 from chainrule.training import Settings
 
@@ -50,7 +53,7 @@ class Recipe(BaseRecipe):
     reference: ClassVar[str] = "J 5, L 'When to Use Deep Learning'"
     data_fields: ClassVar[tuple[str, ...]] = (
         *("table", "time", "target", "group"),
-        *("horizon", "context", "season", "step"),
+        *("horizon", "context", "season", "step", "covariates", "date_order", "decimal"),
     )
     unsupported: ClassVar[Mapping[str, str]] = NO_CLASSES | {
         "members": "its networks have no batched form",
@@ -73,6 +76,12 @@ class Recipe(BaseRecipe):
     """Steps of a period; 0 takes the usual one, such as a week of days."""
     step: str = ""
     """Distance of two steps, such as day, weekday, 15 minutes or month; by default inferred."""
+    covariates: tuple[str, ...] = ()
+    """Further columns of numbers, whose past is read beside that of the target."""
+    date_order: Literal["auto", "day-first", "month-first"] = "auto"
+    """How dates such as 1/3/2024 are read, where nothing else tells."""
+    decimal: Literal["auto", ".", ","] = "auto"
+    """Decimal mark of the numbers; auto decides for each column by what it holds."""
     model_name: Literal["rnn", "gru", "lru", "transformer"] = "gru"
     """The network."""
     hidden_size: int = 32
@@ -106,7 +115,11 @@ class Recipe(BaseRecipe):
 
     def data(self, folder: Path | None) -> SeriesSplits:
         columns = self.table, self.time, self.target, self.horizon, self.group
-        return series(*columns, self.context, self.season, self.step)
+        options = SeriesOptions(
+            *(self.season, self.step, self.covariates, self.date_order),
+            decimal="" if self.decimal == "auto" else self.decimal,
+        )
+        return series(*columns, self.context, options)
 
     def summarize(self, data: SeriesSplits) -> DataSummary:
         examples = {name: len(getattr(data, name).x) for name in SPLITS}
@@ -126,6 +139,15 @@ class Recipe(BaseRecipe):
 
     def task(self, data: SeriesSplits) -> Task:
         return FORECASTING
+
+    def outputs(self, model: nn.Module, data: SeriesSplits, split: str) -> Tensor:
+        of = super().outputs
+        return banded(lambda name: of(model, data, name), data, split)
+
+    def decision(self, predictions: Predictions) -> dict[str, Any]:
+        data = predictions.data
+        output = super().outputs(predictions.model, data, "validation")
+        return {"band": band_margins(output, data.validation.y).tolist()}
 
     def evaluate(self, predictions: Predictions) -> Metrics:
         return {

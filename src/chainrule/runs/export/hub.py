@@ -9,6 +9,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import nn
 
+from chainrule.data.text.byte_pairs import BytePairs
 from chainrule.data.text.vocabulary import Vocabulary
 from chainrule.data.text.wordpiece import WordPiece
 from chainrule.nn.standardized import Standardized
@@ -65,6 +66,10 @@ def write_preprocessing(given: Interface, folder: Path) -> None:
         )
     elif isinstance(encoder, Vocabulary):
         write_json(folder / "vocab.json", encoder.token_to_id)
+        if isinstance(encoder, BytePairs):
+            merges = ["#version: 0.2", *encoder.merges]
+            replace(folder / "merges.txt", ("\n".join(merges) + "\n").encode())
+            write_json(folder / "tokenizer_config.json", {"tokenizer_class": "GPT2Tokenizer"})
     elif isinstance(model, Standardized):
         height, width = given.x.shape[-2:]
         settings = {

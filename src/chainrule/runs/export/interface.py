@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from chainrule.errors import InputError
 from chainrule.nn.pixels import unit_range
 from chainrule.runs.configuration import require
+from chainrule.runs.folder import MODEL
 from chainrule.training import outputs
 
 if TYPE_CHECKING:
@@ -90,9 +91,12 @@ def interface(run: "Run", one_program: bool) -> Interface:
         run: finished.
         one_program: whether the whole prediction must be one forward pass.
     """
-    require(type(run.recipe), run.name, "predict")
-    if one_program:
-        require(type(run.recipe), run.name, "export")
+    try:
+        require(type(run.recipe), run.name, "predict")
+        if one_program:
+            require(type(run.recipe), run.name, "export")
+    except InputError as error:
+        raise InputError(f"{error}; its weights are in {run.folder / MODEL}") from None
     network = run.recipe.network_for(run.model).eval()
     x, origin = inputs(run)
     return Interface(run, network, x, outputs(network, (x,)).float(), origin)
@@ -102,8 +106,10 @@ def inputs(run: "Run") -> tuple[Tensor, str]:
     """Rows of the test split; random ones where the data are no longer there."""
     try:
         x = run.data().test.x
-        if x.ndim == 1:  # one long text
+        if x.ndim == 1 and run.summary.vocab_sizes:  # one long text
             x = x[: len(x) // TOKENS * TOKENS].view(-1, TOKENS)
+        if len(run.summary.vocab_sizes) > 1:  # a translator takes them as target tokens, too
+            x = x.clamp(max=min(run.summary.vocab_sizes) - 1)
         return unit_range(x[:ROWS]), "rows of the test split"
     except InputError:
         if run.summary.vocab_sizes or not run.summary.shape:

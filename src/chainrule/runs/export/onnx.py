@@ -1,7 +1,6 @@
 """ONNX, by the exporter of torch.export; run and checked by ONNX Runtime."""
 
 import json
-import logging
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,6 @@ def write(given: Interface, folder: Path) -> float:
     """Write model.onnx and its description; the largest difference in ONNX Runtime."""
     if any(find_spec(name) is None for name in NEEDED):
         raise InputError("ONNX needs further packages: pip install 'chainrule[export]'")
-    logging.getLogger("torch.onnx").setLevel(logging.ERROR)  # it misses torchvision, we do not
     with exporting(given.run.name):
         found = torch.onnx.export(
             given.network,

@@ -21,7 +21,7 @@ CHOICES = {
     "activation": list(ACTIVATIONS),
     "sampling": ["shuffle", "replacement"],
     "class_weights": ["none", "balanced"],
-    "precision": ["full", "mixed"],
+    "precision": ["full", "mixed", "auto"],
 }
 
 
