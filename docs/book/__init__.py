@@ -4,10 +4,14 @@ On every build the pages are written into `docs/reference/`, which git ignores; 
 changed is not touched, so Sphinx does not read it again.
 """
 
+import re
 from pathlib import Path
 from typing import Any
 
 from book.links import resolved
+from book.notebooks import CHAPTERS
+from book.notebooks import main as write_notebooks
+from book.pictures import draw_claims
 from book.reference import pages
 
 
@@ -15,11 +19,14 @@ def setup(app: Any) -> dict[str, bool]:
     """Called by Sphinx."""
     app.connect("builder-inited", write_reference)
     app.connect("source-read", link)
+    app.extensions["sphinx-mathjax-offline"].parallel_read_safe = True  # it only copies files
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
 def write_reference(app: Any) -> None:
     """Write what is missing or has changed, and remove what is no longer there."""
+    draw_claims()
+    write_notebooks()
     folder = Path(app.srcdir) / "reference"
     wanted = {folder / name: text for name, text in pages().items()}
     for path, text in wanted.items():
@@ -32,4 +39,8 @@ def write_reference(app: Any) -> None:
 
 def link(app: Any, document: str, source: list[str]) -> None:
     """Lead links to files of the project to their pages."""
-    source[0] = resolved(source[0], Path(app.env.doc2path(document)))
+    page = Path(app.env.doc2path(document))
+    source[0] = resolved(source[0], page)
+    if page.parent == CHAPTERS:
+        offer = f"{{download}}`As a notebook <../notebooks/{page.stem}.ipynb>`"
+        source[0] = re.sub(r"(?m)^(# .*)$", rf"\1\n\n{offer}", source[0], count=1)

@@ -1,12 +1,31 @@
-"""The public classes and functions of a file, read without importing it."""
+"""The public classes and functions of a file, read without importing it, as objects of Sphinx.
+
+Each becomes a directive of Sphinx's Python domain, so that the index, the search and links of types
+know it: `{py:function}`, `{py:class}` with its methods inside.
+"""
 
 import ast
+import re
 from pathlib import Path
 from typing import NamedTuple
 
-from book.text import escaped, fence, prose
+from book.signatures import (
+    Definition,
+    Names,
+    aliases,
+    arguments,
+    is_data,
+    is_property,
+    kind_of,
+    lineage,
+    names_of,
+    options,
+    returned,
+)
+from book.text import bullets, prose
+from chainrule.registry import ROOT
 
-Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+OUTSIDE, INSIDE = "`" * 8, "`" * 6  # a directive may hold one of fewer backticks, and code of 4
 
 
 class Named(NamedTuple):
@@ -26,64 +45,93 @@ def public(path: Path) -> list[Named]:
 
 
 def defined(body: list[ast.stmt]) -> list[Named]:
+    """The last definition of each name."""
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    return [Named(n.name, n) for n in body if isinstance(n, kinds) and n.name[0] != "_"]
+    found = [Named(n.name, n) for n in body if isinstance(n, kinds) and n.name[0] != "_"]
+    return list({named.name: named for named in found}.values())
+
+
+def module_of(path: Path) -> str:
+    """`chainrule.training.loop` of src/chainrule/training/loop.py."""
+    return ".".join(("chainrule", *path.relative_to(ROOT).with_suffix("").parts))
 
 
 def documented(path: Path) -> str:
     """All of them as sections of a page."""
-    return "\n".join(section(found) for found in public(path))
+    sections = [section(found, path) for found in public(path)]
+    return "\n".join([beginning(path), *map(alias, aliases(path).items()), *sections])
 
 
-def section(found: Named, level: str = "##") -> str:
-    """Name, signature, docstring; the methods of a class below."""
-    text = f"{level} {escaped(found.name)}\n\n{fence(signature(found.node), 'python')}\n"
-    text += prose(found.docstring)
-    if isinstance(found.node, ast.ClassDef):
-        methods = [m for m in defined(found.node.body) if m.docstring]
-        text += "\n" + "\n".join(section(method, level + "#") for method in methods)
-    return text
+def alias(named: tuple[str, str]) -> str:
+    """The name of a type, and what it stands for."""
+    value = named[1].replace("'", '"')
+    return f"```{{py:data}} {named[0]}\n:value: '{value}'\n```\n"
 
 
-def signature(node: Definition) -> str:
-    """The line that defines it, as ruff would break it."""
+def beginning(path: Path) -> str:
+    """What makes the objects below belong to the module of this file."""
+    return f"```{{py:module}} {module_of(path)}\n:no-index-entry:\n```\n"
+
+
+def section(found: Named, path: Path, fences: str = OUTSIDE, name: str = "") -> str:
+    """Signature and docstring; the fields and methods of a class inside."""
+    node, known = found.node, names_of(path)
+    words = arguments(node, path)
+    head = f"{fences}{{py:{kind_of(node, fences == INSIDE)}}} {name or found.name}"
+    if not is_property(node):
+        head += f"({', '.join(words)}){returned(node, known)}"
+    told = with_arguments(found.docstring, [re.split(r"\W", word.lstrip("*"))[0] for word in words])
+    parts = [head, *options(node, known), "", bases(node, known), prose(told)]
     if isinstance(node, ast.ClassDef):
-        start = next((m for m in node.body if getattr(m, "name", "") == "__init__"), None)
-        if isinstance(start, ast.FunctionDef):
-            return broken(f"class {node.name}", arguments(start), "")
-        bases = ", ".join(map(ast.unparse, node.bases))
-        fields = [ast.unparse(n) for n in node.body if isinstance(n, ast.AnnAssign)]
-        lines = [f"class {node.name}({bases})" if bases else f"class {node.name}", *fields]
-        return "\n    ".join(lines)
-    returned = f" -> {ast.unparse(node.returns)}" if node.returns else ""
-    return broken(f"def {node.name}", arguments(node), returned)
+        parts += [fields(node, path), *methods(node, path)]
+    return "\n".join([*parts, fences, ""])
 
 
-def arguments(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
-    """Each argument with its type and default; without self."""
-    a = node.args
-    placed = [*a.posonlyargs, *a.args]
-    missing: list[ast.expr | None] = [None] * (len(placed) - len(a.defaults))
-    words = [one(arg, value) for arg, value in zip(placed, missing + a.defaults, strict=True)]
-    if a.vararg or a.kwonlyargs:
-        words.append(f"*{one(a.vararg, None)}" if a.vararg else "*")
-    words += [one(arg, value) for arg, value in zip(a.kwonlyargs, a.kw_defaults, strict=True)]
-    if a.kwarg:
-        words.append(f"**{one(a.kwarg, None)}")
-    return words[1:] if words[:1] in (["self"], ["cls"]) else words
+def methods(node: ast.ClassDef, path: Path) -> list[str]:
+    """Those that say something, and `forward`, whose signature has the shapes."""
+    shown = [m for m in defined(node.body) if m.docstring or m.name == "forward"]
+    return [section(method, path, INSIDE) for method in shown]
 
 
-def one(arg: ast.arg, default: ast.expr | None) -> str:
-    """One argument."""
-    typed = f"{arg.arg}: {ast.unparse(arg.annotation)}" if arg.annotation else arg.arg
-    if default is None:
-        return typed
-    return (
-        f"{typed} = {ast.unparse(default)}" if arg.annotation else f"{typed}={ast.unparse(default)}"
-    )
+def with_arguments(docstring: str, names: list[str]) -> str:
+    """The docstring with a paragraph of `name: what it is` as a list of arguments."""
+    parts = docstring.split("\n\n")
+    for k, part in enumerate(parts):
+        if part.split(":")[0] in names and "\n    " not in part:
+            marked = re.sub(rf"(?m)^(?!(?:{'|'.join(names)}): )", "    ", part)
+            parts[k] = "Args:\n" + re.sub(r"(?m)^", "    ", marked)
+    return "\n\n".join(parts)
 
 
-def broken(head: str, words: list[str], tail: str) -> str:
-    """On one line, or one line for each argument."""
-    line = f"{head}({', '.join(words)}){tail}"
-    return line if len(line) <= 88 else f"{head}(\n    " + ",\n    ".join(words) + f",\n){tail}"
+def bases(node: Definition, known: Names) -> str:
+    """From which classes it inherits; those of the library are links."""
+    if not isinstance(node, ast.ClassDef) or not node.bases:
+        return ""
+    words = [ast.unparse(base) for base in node.bases]
+    shown = [f"{{py:obj}}`{w} <{known[w]}>`" if w in known else f"`{w}`" for w in words]
+    return f"Bases: {', '.join(shown)}\n"
+
+
+def fields(node: ast.ClassDef, path: Path) -> str:
+    """The fields of a class that say what they are, the base classes' fields first."""
+    found = {name: text for name, text in described(node, path).items() if name[0] != "_"}
+    title = "Arguments" if is_data(node) else "Attributes"
+    return f"{title}:\n\n{bullets(found)}" if found else ""
+
+
+def fields_of(path: Path, name: str) -> dict[str, str]:
+    """What a class of a file says of its fields."""
+    node = next(found.node for found in public(path) if found.name == name)
+    return described(node, path) if isinstance(node, ast.ClassDef) else {}
+
+
+def described(node: ast.ClassDef, path: Path) -> dict[str, str]:
+    """Each field with the string below it."""
+    found: dict[str, str] = {}
+    for one, _ in lineage(node, path):
+        for field, said in zip(one.body, one.body[1:], strict=False):
+            if isinstance(field, ast.AnnAssign) and isinstance(said, ast.Expr):
+                text = getattr(said.value, "value", None)
+                if isinstance(text, str):
+                    found[ast.unparse(field.target)] = text
+    return found

@@ -4,11 +4,15 @@ import json
 from functools import cache
 from typing import Any
 
-from book.code import documented, public, section
+import chainrule
+from book.code import OUTSIDE, beginning, documented, public, section
 from book.links import PROJECT
+from book.pictures import claim_picture, drawn, drawn_by, kept, shapes
+from book.signatures import arguments, names_of, returned
 from book.text import cell, escaped, fence, prose, table
 from chainrule.catalog import facts_of, links
 from chainrule.console.tables import side_by_side
+from chainrule.models import exports
 from chainrule.registry import Entry
 
 RECORDED = PROJECT / "benchmarks"
@@ -20,16 +24,24 @@ def entry_page(entry: Entry) -> str:
 
     rest = entry.docstring.partition("\n")[2]
     where = f"[{TITLES[entry.kind]}](index.md) · {escaped(entry.chapter_title)}"
-    shown = fence(f"chainrule {use(entry)}", "console")
-    parts = [f"# {escaped(entry.title)}\n", f"{where} · `{entry.name}`\n", prose(rest), shown]
+    parts = [f"# {escaped(entry.title)}\n", f"{where} · `{entry.name}`\n", prose(rest), use(entry)]
     parts += [OWN[entry.kind](entry), see_also(entry), source(entry.path, entry.kind)]
     return "\n".join(parts)
 
 
 def use(entry: Entry) -> str:
-    """How it is called on the command line."""
+    """How it is called on the command line and from Python."""
+    if entry.kind == "models":
+        names = [found.name for found in public(entry.path) if found.name in exports()]
+        calls = [f"`cr.models.{name}`" for name in names]
+    elif entry.kind == "data":
+        calls = [f"`cr.data.{entry.path.stem}()`"]
+    else:
+        verb = {"claims": "check", "recipes": "train"}.get(entry.kind)
+        calls = [f'`cr.{verb}("{entry.name}")`'] if verb else []
     verb = {"claims": "lab", "recipes": "train"}.get(entry.kind, "show")
-    return f"{verb} {entry.name}"
+    python = f"; from Python: {', '.join(calls)}" if calls else ""
+    return f"On the command line: `chainrule {verb} {entry.name}`{python}.\n"
 
 
 def see_also(entry: Entry) -> str:
@@ -51,11 +63,28 @@ def model(entry: Entry) -> str:
 
 
 def data_set(entry: Entry) -> str:
-    """Source, license, citation, shapes; how it is loaded."""
+    """Source, license, citation, shapes; samples; how it is loaded."""
     rows = [(cell(name), cell(shown(value))) for name, value in facts_of(entry).items() if value]
-    load = next(found for found in public(entry.path) if found.name == "load")
-    call = f"cr.data.{entry.path.stem}()"
-    return f"{table(('fact', ''), rows)}\n{fence(call, 'python')}\n{section(load)}"
+    samples = [drawn(path, f"Samples of {entry.name}") for path in kept("data", entry.name)]
+    return "\n".join([table(("fact", ""), rows), *samples, loader(entry)])
+
+
+def loader(entry: Entry) -> str:
+    """The function of `cr.data`, with the shapes of what it returns."""
+    name = entry.path.stem
+    load = next(found for found in public(entry.path) if found.name == "load").node
+    back = returned(load, names_of(entry.path))
+    head = f"{OUTSIDE}{{py:function}} {name}({', '.join(arguments(load, entry.path))}){back}"
+    told = (getattr(chainrule.data, name).__doc__ or "").partition("Arguments:\n")[2]
+    example = fence(session(name, shapes()[entry.name]), "pycon")
+    parts = ["```{py:module} chainrule.data\n:no-index:\n```\n", head, ""]
+    parts += [prose("Args:\n" + told.partition("\n\nShapes:")[0]), example, OUTSIDE, ""]
+    return "\n".join(parts)
+
+
+def session(name: str, printed: str) -> str:
+    """What Python prints when the set is loaded; `docs/draw_samples.py` has recorded it."""
+    return f">>> import chainrule as cr\n>>> cr.data.{name}()\n{printed}"
 
 
 def shown(value: object) -> str:
@@ -71,7 +100,18 @@ def recipe(entry: Entry) -> str:
 
     flags = [(f"`{flag}`", cell(default), cell(what)) for flag, default, what in flag_rows(entry)]
     settings = table(("flag", "default", "meaning"), flags)
-    return f"{recorded(entry)}\n## Settings\n\n{settings}"
+    return "\n".join([recorded(entry), pictures(entry.name), f"## Settings\n\n{settings}"])
+
+
+def pictures(recipe: str) -> str:
+    """What a run has drawn, the learning curve first, and the command of that run."""
+    found = kept("recipes", recipe)
+    if not found:
+        return ""
+    shown = [drawn(path, f"{recipe}: {path.stem.replace('-', ' ')}") for path in found]
+    told = f"Drawn by `{drawn_by(recipe)}`.\n"
+    grid = ['<div class="run-pictures">\n', *shown[1:], "</div>\n"] if shown[1:] else []
+    return "\n".join(["## Pictures\n", told, shown[0], *grid])
 
 
 def recorded(entry: Entry) -> str:
@@ -98,11 +138,12 @@ def claim(entry: Entry) -> str:
     verdict = read("lab.json")["verdicts"].get(entry.name)
     near = read("lab_mutations.json")["table"].get(entry.name, {}).get("near", {})
     parts = ["## Verdict\n", measured(verdict)]
+    parts.append(drawn(claim_picture(entry), f"{entry.title}: predicted and measured"))
     if near:
         rows = [(cell(name), "yes" if row["detected"] else "no") for name, row in near.items()]
         parts += ["## Near violations\n", table(("violation", "detected"), rows)]
     check = next(found for found in public(entry.path) if found.name == "check")
-    return "\n".join([*parts, section(check)])
+    return "\n".join([*parts, "## Arguments\n", beginning(entry.path), section(check, entry.path)])
 
 
 def measured(verdict: dict[str, Any] | None) -> str:

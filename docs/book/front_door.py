@@ -4,23 +4,55 @@ import inspect
 from types import ModuleType
 
 import chainrule
-from book.text import cell, escaped, fence, prose, table
+from book.code import OUTSIDE, public
+from book.text import cell, escaped, prose, table
+from chainrule.registry import ROOT, entries
+
+BEGINNING = "```{py:module} chainrule\n:no-index-entry:\n```\n"
 
 
 def front_door() -> str:
     """The page."""
     first, _, rest = (chainrule.__doc__ or "").partition("\n")
     lines = ["# chainrule\n", f"{escaped(first)}\n", prose(inspect.cleandoc(rest))]
-    for name in chainrule.__all__:
-        value = getattr(chainrule, name)
-        lines.append(room(name, value) if isinstance(value, ModuleType) else one(name, value))
-    return "\n".join(lines)
+    named = {name: getattr(chainrule, name) for name in chainrule.__all__}
+    rooms = {name: value for name, value in named.items() if isinstance(value, ModuleType)}
+    own = {name: value for name, value in named.items() if name not in rooms}
+    lines += [
+        table(("name", "what it is"), summaries(own)),
+        BEGINNING,
+    ]
+    lines += [one(name, value) for name, value in own.items() if inspect.isfunction(value)]
+    return "\n".join([*lines, *(room(name, value) for name, value in rooms.items())])
 
 
 def one(name: str, value: object) -> str:
-    """A function or class of the front door."""
-    shown = f"chainrule.{name}{shape(value)}"
-    return f"## {escaped(name)}\n\n{fence(shown, 'python')}\n{prose(inspect.getdoc(value) or '')}"
+    """A function of the front door."""
+    head = f"{OUTSIDE}{{py:function}} {name}{shape(value)}"
+    return f"{head}\n\n{prose(inspect.getdoc(value) or '')}\n{OUTSIDE}\n"
+
+
+def summaries(named: dict[str, object]) -> list[tuple[object, ...]]:
+    """Each name, led to where it is described, with the first sentence of its docstring."""
+    return [(led(name, value), cell(summary(value))) for name, value in named.items()]
+
+
+def led(name: str, value: object) -> str:
+    """The name as a link to its description."""
+    module = getattr(value, "__module__", "")
+    if module.startswith("chainrule.data.datasets."):
+        return f"[{name}](data/{data_sets()[module]}.md)"
+    if module == "chainrule.api":
+        return f"{{py:obj}}`{name} <chainrule.{name}>`"
+    written = getattr(value, "__name__", "")
+    file = ROOT.joinpath(*module.split(".")[1:]).with_suffix(".py")
+    described = file.exists() and written in [found.name for found in public(file)]
+    return f"{{py:obj}}`{name} <{module}.{written}>`" if described else f"`{name}`"
+
+
+def data_sets() -> dict[str, str]:
+    """The module of each data set and its name."""
+    return {f"chainrule.data.datasets.{e.path.stem}": e.name for e in entries("data")}
 
 
 def shape(value: object) -> str:
@@ -30,14 +62,12 @@ def shape(value: object) -> str:
     except (TypeError, ValueError):
         return ""
     bare = [p.replace(annotation=inspect.Parameter.empty) for p in found.parameters.values()]
-    words = ",\n    ".join(map(str, bare))
-    line = "(" + ", ".join(map(str, bare)) + ")"
-    return line if len(line) <= 70 else f"(\n    {words},\n)"
+    return "(" + ", ".join(map(str, bare)) + ")"
 
 
 def room(name: str, module: ModuleType) -> str:
     """A package, and what it exports."""
-    rows = [(f"`{export}`", cell(summary(value))) for export, value in exports(module).items()]
+    rows = summaries(exports(module))
     head = f"## chainrule.{name}\n\n{prose(inspect.getdoc(module) or '')}\n"
     return head + (table(("name", "what it is"), rows) if rows else "")
 

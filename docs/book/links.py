@@ -16,6 +16,7 @@ DOCS = PROJECT / "docs"
 ROLES = {"model": "models", "recipe": "recipes", "claim": "claims", "data": "data"}
 ROLE = re.compile(r"\{(model|recipe|claim|data)\}`([\w-]+)`")
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)#:\s]+)(#[\w-]+)?\)")
+ROW = re.compile(r"^\| `([\w-]+)` \|", re.MULTILINE)
 ABOUT = ("ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")
 
 
@@ -39,8 +40,21 @@ def dotted(path: Path) -> str:
 
 def resolved(text: str, page: Path) -> str:
     """The text with its links led to pages of the site."""
+    if page.parent == DOCS:
+        text = ROW.sub(row, text)
     text = ROLE.sub(lambda m: f"[{m[2]}](/reference/{ROLES[m[1]]}/{m[2]}.md)", text)
     return LINK.sub(lambda m: target(m, page), text)
+
+
+def row(found: re.Match[str]) -> str:
+    """A row of a table of recipes or claims, led to its page."""
+    kinds = [kind for kind in ("recipes", "claims") if found[1] in names(kind)]
+    return f"| [{found[1]}](/reference/{kinds[0]}/{found[1]}.md) |" if kinds else found[0]
+
+
+@cache
+def names(kind: str) -> set[str]:
+    return {entry.name for entry in entries(kind)}
 
 
 def target(found: re.Match[str], page: Path) -> str:

@@ -5,15 +5,16 @@ from collections.abc import Iterable
 from itertools import groupby
 from pathlib import Path
 
-from book.code import documented
+from book.code import documented, public
 from book.commands import commands
 from book.entries import entry_page
-from book.front_door import front_door
+from book.front_door import front_door, public_names
 from book.gallery import gallery
 from book.links import ABOUT, DOCS, LINK, PROJECT, dotted, homes
+from book.settings import errors, settings
 from book.text import cell, escaped, prose, table
 from chainrule.catalog import TABLES, USES, functions, tools
-from chainrule.registry import CONTRACTS, Entry, entries, title_of
+from chainrule.registry import CONTRACTS, ROOT, Entry, entries, title_of
 
 TITLES = {
     "models": "Models",
@@ -22,7 +23,24 @@ TITLES = {
     "recipes": "Recipes",
     "claims": "Claims",
 }
-LISTS = ("chainrule", "commands", *(f"{kind}/index" for kind in TITLES), "names", "modules/index")
+LISTS = (
+    "chainrule",
+    "commands",
+    "settings",
+    "errors",
+    *(f"{kind}/index" for kind in TITLES),
+    "names",
+    "modules/index",
+)
+
+
+SINGLE = {
+    "[chainrule](chainrule.md)": "what you type after `cr.`",
+    "[Command line](commands.md)": "every command with its flags",
+    "[Settings](settings.md)": "of a training run",
+    "[Errors](errors.md)": "the exceptions, and what to do",
+    "[Functions chosen by name](names.md)": "optimizers, losses, metrics, activations, …",
+}
 
 
 def pages() -> dict[str, str]:
@@ -31,6 +49,8 @@ def pages() -> dict[str, str]:
         "index.md": contents(),
         "chainrule.md": front_door(),
         "commands.md": commands(),
+        "settings.md": settings(),
+        "errors.md": errors(),
         "names.md": names(),
         "modules/index.md": modules(),
         "gallery.md": gallery(),
@@ -49,13 +69,28 @@ def orphan(text: str) -> str:
 
 def contents() -> str:
     """The first page of the reference."""
-    counts = [(f"[{TITLES[k]}]({k}/index.md)", len(entries(k))) for k in TITLES]
-    counts.append(("[Other modules](modules/index.md)", len(tools())))
+    counts: list[tuple[object, ...]] = [*SINGLE.items()]
+    counts += [(f"[{TITLES[k]}]({k}/index.md)", f"{len(entries(k))} pages") for k in TITLES]
+    counts.append(("[Other modules](modules/index.md)", f"{len(tools())} pages"))
     tree = "\n".join(LISTS)
     return (
         "# Reference\n\nWritten from the files of the library on every build; nothing here is "
-        f"listed by hand.\n\n{table(('kind', 'pages'), counts)}\n"
+        f"listed by hand.\n\n{table(('look up', ''), counts)}\n{coverage()}\n"
         f"```{{toctree}}\n:hidden:\n\n{tree}\n```\n"
+    )
+
+
+def coverage() -> str:
+    """How many names have a docstring."""
+    exported = public_names().values()
+    own = sum(bool((value.__doc__ or "").strip()) for value in exported)
+    paths = [path for path in ROOT.rglob("*.py") if path.name != "__init__.py"]
+    found = [one for path in paths for one in public(path)]
+    said = sum(bool(one.docstring) for one in found)
+    return (
+        f"Of the {len(exported)} names that `chainrule` and its rooms export, {own} are "
+        f"documented; of the {len(found):,} functions and classes of all files, {said:,}. The "
+        "{ref}`index <genindex>` lists them, methods too.\n"
     )
 
 

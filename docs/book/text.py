@@ -5,7 +5,7 @@ import re
 SPECIAL = re.compile(r"([\\*_\[\]<>$#{}|~])")
 CODE = re.compile(r"(`+[^`]*`+)")
 ALIGNED = re.compile(r"\S.*?\s{3,}\S")
-HEADING = re.compile(r"(Args|Returns|Yields|Raises|Example|Examples):$")
+HEADING = re.compile(r"(Args|Arguments|Returns|Yields|Raises|Example|Examples):$")
 TITLES = {"Args": "Arguments"}
 ARGUMENT = re.compile(r"^    (\S[^:]*): (.*(?:\n {5,}.*)*)", re.MULTILINE)
 
@@ -89,8 +89,13 @@ def section(title: str, body: str) -> str:
     found, title = ARGUMENT.findall(body), TITLES.get(title, title)
     if not found:
         return f"{title}:\n\n{escaped(dedented(body))}\n"
-    rows = [f"- `{name}`: {escaped(' '.join(text.split()))}" for name, text in found]
-    return "\n".join([f"{title}:\n", *rows]) + "\n"
+    return f"{title}:\n\n{bullets(dict(found))}"
+
+
+def bullets(said: dict[str, str]) -> str:
+    """What is said of each name."""
+    rows = [f"- `{name}`: {escaped(' '.join(text.split()))}" for name, text in said.items()]
+    return "\n".join(rows) + "\n"
 
 
 def dedented(text: str) -> str:

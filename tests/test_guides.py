@@ -1,0 +1,53 @@
+"""The guides tell the truth: their commands and flags exist, and their links lead somewhere."""
+
+import re
+import shlex
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from chainrule.cli.main import COMMANDS
+from chainrule.cli.show import flag_rows
+from chainrule.cli.train import Train
+from chainrule.registry import entries
+from chainrule.runs.options import RunOptions
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "guides").glob("*.md"))]
+OPTIONS = {f"--{field.name.replace('_', '-')}" for field in (*fields(RunOptions), *fields(Train))}
+COMMAND = re.compile(r"^(?: {4})?(chainrule (?:.*\\\n)*.*)$", re.MULTILINE)
+
+
+def commands(page: Path) -> list[list[str]]:
+    """The command lines of a page, as words; comments and explanations are cut off."""
+    found = COMMAND.findall(page.read_text("utf-8"))
+    lines = [re.split(r"\s{3,}|  #", line.replace("\\\n", " "))[0] for line in found]
+    return [shlex.split(line) for line in lines if line.strip() != "chainrule"]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_commands_and_recipes_exist(page: Path) -> None:
+    recipes = {entry.name for entry in entries("recipes")}
+    for words in commands(page):
+        assert words[1] in COMMANDS, words
+        if words[1] in ("train", "tune", "lr") and not words[2].startswith(("-", "./", "RECIPE")):
+            assert words[2] in recipes, words
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_flags_of_train_exist(page: Path) -> None:
+    by_name = {entry.name: entry for entry in entries("recipes")}
+    for words in commands(page):
+        if words[1] == "train" and words[2] in by_name:
+            known = {flag for flag, _, _ in flag_rows(by_name[words[2]])} | OPTIONS
+            asked = {word.partition("=")[0] for word in words if word.startswith("--")}
+            assert asked <= known, (words, asked - known)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_links_lead_somewhere(page: Path) -> None:
+    text = re.sub(r"```.*?```", "", page.read_text("utf-8"), flags=re.DOTALL)
+    for link in re.findall(r"\]\((?!https?:|#)([^)#]+)", text):
+        generated = "reference/" in link or "../chapters/" in link
+        assert generated or (page.parent / link).exists(), link
