@@ -26,7 +26,7 @@ format: .venv/dev
 
 # The site: course, guides and reference, in build/docs/index.html. Warnings are errors.
 docs: .venv/docs
-	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet --jobs auto docs build/docs
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet docs build/docs
 	@echo "$$(find build/docs -name '*.html' | wc -l) pages: build/docs/index.html"
 
 # An attack on the program: a few minutes, or an hour with SIZE=full, which is recorded.
@@ -34,19 +34,14 @@ SIZE ?= medium
 campaign: .venv/dev
 	PYTHONPATH=tests $(BIN)/python -m campaign --size $(SIZE) $(if $(filter full,$(SIZE)),--record benchmarks/campaign.json)
 
+# This library beside its peers, row by row; ROWS="mlp gpt" takes some.
 bench: .venv/peers
-	$(BIN)/python benchmarks/mnist_mlp.py
-	$(BIN)/python benchmarks/parts.py
-	$(BIN)/python benchmarks/many.py
-	$(BIN)/python benchmarks/convolution.py
-	$(BIN)/python benchmarks/recurrent.py
-	$(BIN)/python benchmarks/attention.py
-	$(BIN)/python benchmarks/graphs.py
-	$(BIN)/python benchmarks/dqn.py
+	$(BIN)/chainrule bench $(ROWS) --record --resume
 
 # Tables of docs/results.md, docs/speed.md, docs/dependencies.md and SECURITY.md, and the links of docs/course.md.
 tables: .venv/core
 	$(BIN)/python benchmarks/write_tables.py
+	$(BIN)/python benchmarks/draw_speed.py
 	$(BIN)/python docs/write_course.py
 	$(BIN)/python docs/write_dependencies.py
 

@@ -3,12 +3,14 @@
     python benchmarks/image_folder.py --data FOLDER --work FOLDER
 
 CIFAR-10's training images are written as PNG files, one sub-folder for each class. A quarter of
-them, then all, are read twice (decoded, then from the cache) and trained on for one epoch, each in
-a process of its own; a network is then trained on all of them. Anonymous memory is what the program
-allocates; the mapped file comes on top of it as far as the system has memory to spare.
+them, then all, are read twice (decoded, then from the cache) and trained on, for one epoch and for
+four, each in a process of its own. Anonymous memory is what the program allocates; the mapped file
+comes on top of it as far as the system has memory to spare. The heap of glibc is asked, at the end
+of every epoch, how much of it is in use and how much is free but kept.
 """
 
 import argparse
+import ctypes
 import json
 import os
 import platform
@@ -60,15 +62,53 @@ class PeakMemory:
                 if name in self.peak:
                     self.peak[name] = max(self.peak[name], int(value.split()[0]))
 
+    def so_far(self) -> int:
+        """The largest anonymous memory until now, in MB."""
+        return round(self.peak["RssAnon"] / 1024)
+
     def megabytes(self) -> dict[str, int]:
         self.done.set()
         names = {"RssAnon": "anonymous MB", "VmRSS": "resident MB"}
         return {names[name]: round(value / 1024) for name, value in self.peak.items()}
 
 
+class Heap(ctypes.Structure):
+    """What glibc's `mallinfo2` says, in bytes."""
+
+    _fields_ = [
+        (name, ctypes.c_size_t)
+        for name in [
+            "arena",
+            "ordblks",
+            "smblks",
+            "hblks",
+            "hblkhd",
+            "usmblks",
+            "fsmblks",
+            "uordblks",
+            "fordblks",
+            "keepcost",
+        ]
+    ]
+
+
+def heap() -> dict[str, int]:
+    """Memory of the heap in use, and free but kept, in MB."""
+    library = ctypes.CDLL(None)
+    library.mallinfo2.restype = Heap
+    found = library.mallinfo2()
+    return {
+        "in use MB": (found.uordblks + found.hblkhd) >> 20,
+        "free but kept MB": found.fordblks >> 20,
+    }
+
+
 def measure(folder: Path, epochs: int) -> dict[str, Any]:
     """Both readings and a training, in this process."""
     import chainrule as cr
+    from chainrule.registry import find
+    from chainrule.runs.configuration import configure
+    from chainrule.runs.run import Run
 
     found: dict[str, Any] = {}
     for name in ("first reading", "cached reading"):
@@ -78,8 +118,14 @@ def measure(folder: Path, epochs: int) -> dict[str, Any]:
     found["pictures"] = sum(len(getattr(splits, p).y) for p in ("train", "validation", "test"))
     found["array MB"] = round(found["pictures"] * splits.train.x[0].numel() / 2**20)
     with tempfile.TemporaryDirectory() as out:
-        memory = PeakMemory()
-        run = cr.train("cnn", out=Path(out) / "run", images=str(folder), epochs=epochs, **SETTINGS)
+        memory, by_epoch = PeakMemory(), []
+        entry = find("recipes", "cnn")
+        values = {"images": str(folder), "epochs": epochs, **SETTINGS}
+        run = Run.create(entry, configure(entry.load().Recipe, values), Path(out) / "run")
+        for now in run.train():
+            if now.record:
+                by_epoch.append({"anonymous MB": memory.so_far(), **heap()})
+        found["by epoch"] = by_epoch
         found |= memory.megabytes() | {"epochs": epochs, "seconds": round(run.result["seconds"], 1)}
         found["test accuracy"] = round(run.result["metrics"]["test"]["accuracy"], 4)
     return found
@@ -95,7 +141,7 @@ def main() -> None:
         print(json.dumps(measure(Path(options.measure[0]), int(options.measure[1]))))
         return
     rows = []
-    for number, epochs in ((QUARTER, 1), (4 * QUARTER, 1), (4 * QUARTER, EPOCHS)):
+    for number, epochs in ((QUARTER, 1), (4 * QUARTER, EPOCHS)):
         folder = options.work / str(number)
         if not folder.is_dir():
             write_pictures(options.data, folder, number)

@@ -4,9 +4,10 @@
 
 A convolutional network is trained on all images of the first five classes (T-shirt, trouser,
 pullover, dress, coat). Networks for the other five (sandal, shirt, sneaker, bag, boot) then see 10,
-100 or 1,000 labels per class: from scratch, with all layers starting from the first network, and
-with its convolutions frozen. The test error is on the 5,000 test images of those classes; each
-number is the mean over three draws of the labels and initial weights.
+100 or 1,000 labels per class: from scratch, with all layers starting from the first network, with
+its convolutions frozen, with half the rate from each layer to the one before it, and with layers
+that begin to learn one after another. The test error is on the 5,000 test images of those classes;
+each number is the mean over three draws of the labels and initial weights.
 """
 
 import argparse
@@ -29,6 +30,13 @@ from chainrule.training import Settings, evaluate, fit
 RESULT = Path(__file__).parent / "transfer.json"
 EPOCHS = {10: 60, 100: 25, 1000: 8}
 SEEDS = (0, 1, 2)
+WAYS: dict[str, dict[str, Any]] = {
+    "from scratch": {},
+    "fine-tuned": {},
+    "frozen convolutions": {},
+    "rates by depth": {"layer_decay": 0.5},
+    "gradual unfreezing": {"unfreeze_every": 2},
+}
 SETTINGS = Settings(
     epochs=3, batch_size=64, optimizer="adamw", schedule="one-cycle", learning_rate=3e-3
 )
@@ -62,7 +70,8 @@ def trained(way: str, source: CNN, data: tuple[Tensor, Tensor], labels: int, see
         transfer(model, source.state_dict(), "the first half", head)
     if way == "frozen convolutions":
         freeze(model, "stages.*")
-    fit(model, data, settings=SETTINGS, epochs=EPOCHS[labels], batch_size=32, seed=seed)
+    options = {"epochs": EPOCHS[labels], "batch_size": 32, "seed": seed} | WAYS[way]
+    fit(model, data, settings=SETTINGS, **options)
     return model
 
 
@@ -75,7 +84,7 @@ def measure(data: Path | None) -> list[dict[str, Any]]:
     pool, test = half(splits.train, 5), half(splits.test, 5)
     rows: list[dict[str, Any]] = [{"way": "the first half", "test error": round(error, 4)}]
     for labels in EPOCHS:
-        for way in ("from scratch", "fine-tuned", "frozen convolutions"):
+        for way in WAYS:
             models = [trained(way, source, few(pool, labels, s), labels, s) for s in SEEDS]
             errors = [evaluate(model, test)["error"] for model in models]
             row = {"labels per class": labels, "way": way, "test error": round(fmean(errors), 4)}

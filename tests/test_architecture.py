@@ -13,7 +13,17 @@ import chainrule
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "chainrule"
 FILES = sorted(PACKAGE.rglob("*.py"))
-EVERYBODY = {"arguments", "errors", "registry", "graphs", "children", "addresses", "asgi", ""}
+EVERYBODY = {
+    "arguments",
+    "errors",
+    "registry",
+    "graphs",
+    "children",
+    "addresses",
+    "asgi",
+    "shares",
+    "",
+}
 LOWER = {"data", "nn", "learning", "autodiff", "plots", "console", "models", "training"}
 LOWER |= {"environments", "pretrained"}
 MAY_IMPORT: dict[str, set[str]] = {
@@ -26,6 +36,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "children": set(),
     "addresses": set(),
     "asgi": set(),
+    "shares": set(),
     "data": set(),
     "nn": set(),
     "learning": set(),
@@ -44,7 +55,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "studio": LOWER | {"runs", "tuning", "lab", "estimators", "catalog"},
     "serve": LOWER | {"runs"},
     "cli": LOWER | {"runs", "tuning", "lab", "estimators", "catalog", "studio", "serve"},
-    "api": LOWER | {"runs", "tuning", "lab", "estimators"},
+    "api": LOWER | {"runs", "tuning", "lab", "estimators", "familiar"},
+    "familiar": LOWER,
 }
 every_file = pytest.mark.parametrize(
     "path", FILES, ids=lambda path: path.relative_to(PACKAGE).as_posix()

@@ -16,12 +16,12 @@ from chainrule.registry import Entry, entries
 PACKAGE = Path(chainrule.__file__).parent
 CHAPTERS = [f"models.{path.parent.name}" for path in (PACKAGE / "models").glob("*/__init__.py")]
 PACKAGES = [*sorted(CHAPTERS), "environments"]
+OPTIONAL = {".gym": "gymnasium", ".table_blocks": "pyarrow"}
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 MODULES = sorted(
     ".".join(("chainrule", *path.relative_to(PACKAGE).with_suffix("").parts))
-    for room in ("models", "nn", "environments")
-    for path in (PACKAGE / room).rglob("*.py")
-    if path.name != "__init__.py"
+    for path in PACKAGE.rglob("*.py")
+    if path.name != "__init__.py" and ">>> " in path.read_text("utf-8")
 )
 
 
@@ -47,8 +47,9 @@ def failures(module_name: str) -> str:
 
 @pytest.mark.parametrize("module_name", MODULES)
 def test_the_examples_of_docstrings_run(module_name: str) -> None:
-    if module_name.endswith(".gym"):
-        pytest.importorskip("gymnasium")
+    for ending, package in OPTIONAL.items():
+        if module_name.endswith(ending):
+            pytest.importorskip(package)
     assert not failures(module_name)
 
 

@@ -3,6 +3,7 @@
 import ast
 import inspect
 import json
+import re
 import shlex
 import textwrap
 from dataclasses import MISSING, fields, is_dataclass, replace
@@ -17,12 +18,18 @@ from chainrule.cli.options import parse_recipe
 from chainrule.cli.train import Train
 from chainrule.data import Split, Splits
 from chainrule.data.datasets.multi30k import Captions
+from chainrule.data.readers.graph_set import GraphEncoder
+from chainrule.data.readers.link_table import LinkEncoder
+from chainrule.data.readers.node_encoder import NodeEncoder
+from chainrule.errors import InputError
 from chainrule.registry import Entry, entries, find
 from chainrule.runs.configuration import configure, flags
-from chainrule.runs.options import CAPABILITIES, OPTION_OF
+from chainrule.runs.export import export
+from chainrule.runs.options import CAPABILITIES, OPTION_OF, RunOptions
 from chainrule.runs.recipe import SPLITS, BaseRecipe
 from chainrule.runs.record import without_folder
 from chainrule.runs.run import Run
+from chainrule.serve.choice import inputs_of
 from chainrule.training import Settings
 
 RECIPES = entries("recipes")
@@ -55,6 +62,8 @@ SMALL: dict[str, dict[str, object]] = {
     "hopfield-digits": {"cues": 2},
     "nyse-rnn": {"hidden_size": 4},
     "forecast": {"hidden_size": 4},
+    "tagger": {"embedding_dim": 4, "lstm_size": 4},
+    "translate": {"hidden_size": 8, "embedding_dim": 8, "beam_size": 2},
     "imdb-lstm": {"hidden_size": 4, "embedding_dim": 4, "max_length": 10},
     "imdb-lasso": {"strengths": (1.0,)},
     **{
@@ -91,6 +100,9 @@ SMALL: dict[str, dict[str, object]] = {
         "batch_size": 2,
     },
     "multi30k-transformer": {"epochs": 1, "feedforward_size": 8, "beam_size": 2, **SIZES},
+    "links": {"hidden_size": 4, "size": 4},
+    "graphs": {"hidden_size": 4},
+    "pointnet": {"features": 16, "num_points": 16, "visible": 8},
     "mnist-pointnet": {"features": 16, "visible": 32},
     "modelnet10-pointnet": {"features": 16, "visible": 64},
     "parts-pointnet": {"features": 16},
@@ -181,11 +193,47 @@ def reviews(folder: Path, _: Path | None) -> dict[str, Any]:
     return {"table": str(folder / "reviews.csv"), "text": "text", "target": "label"}
 
 
+def tags(folder: Path, _: Path | None) -> dict[str, Any]:
+    rows = "\n".join(f"word{i % 9}\tN\nruns{i % 7}\tV\n" for i in range(40))
+    (folder / "tags.txt").write_text(rows)
+    return {"conll": str(folder / "tags.txt")}
+
+
+def pairs(folder: Path, _: Path | None) -> dict[str, Any]:
+    rows = "\n".join(f"the dog {i}\tle chien {i}" for i in range(40))
+    (folder / "pairs.tsv").write_text(rows)
+    return {"pairs": str(folder / "pairs.tsv")}
+
+
 def graph(folder: Path, _: Path | None) -> dict[str, str]:
     nodes, edges = folder / "nodes.csv", folder / "edges.csv"
     nodes.write_text("id,a,y\n" + "\n".join(f"{i},{i % 7},{'xz'[i % 2]}" for i in range(60)))
     edges.write_text("from,to\n" + "\n".join(f"{i},{i + 2}" for i in range(58)))
     return {"nodes": str(nodes), "edges": str(edges), "target": "y"}
+
+
+def links(folder: Path, _: Path | None) -> dict[str, str]:
+    return {key: path for key, path in graph(folder, None).items() if key != "target"}
+
+
+def graphs(folder: Path, _: Path | None) -> dict[str, str]:
+    tables = {
+        "graphs": ["graph,y", *(f"g{k},{'xz'[k % 2]}" for k in range(30))],
+        "nodes": ["graph,id,a", *(f"g{k},{m},{m}" for k in range(30) for m in range(3))],
+        "edges": ["graph,from,to", *(f"g{k},{m},{m + 1}" for k in range(30) for m in range(2))],
+    }
+    for name, rows in tables.items():
+        (folder / f"{name}.csv").write_text("\n".join(rows) + "\n")
+    return {name: str(folder / f"{name}.csv") for name in tables} | {"target": "y"}
+
+
+def clouds(folder: Path, _: Path | None) -> dict[str, str]:
+    for k in range(60):
+        place = folder / "clouds" / "xz"[k % 2]
+        place.mkdir(parents=True, exist_ok=True)
+        rows = "\n".join(f"{m} {m * (k + 2) % 17} {m % (2 + k % 2)}" for m in range(9))
+        (place / f"{k}.xyz").write_text(rows)
+    return {"clouds": str(folder / "clouds")}
 
 
 def pictures(folder: Path, _: Path | None) -> dict[str, str]:
@@ -225,9 +273,14 @@ FILES = {
     "cnn": pictures,
     "unet": scenes,
     "text-classifier": reviews,
+    "tagger": tags,
+    "translate": pairs,
     "forecast": sales,
     "mlp": table,
     "gcn": graph,
+    "links": links,
+    "graphs": graphs,
+    "pointnet": clouds,
     "gpt": text,
     "mnist-distill": teacher,
 }
@@ -343,6 +396,7 @@ def test_it_runs_from_folder_to_result_and_can_be_measured_again(
     assert again.evaluate() == result["metrics"]
     saved = load_file(folder / "model.safetensors")
     assert all(torch.equal(saved[name], t) for name, t in again.model.state_dict().items())
+    leaves_by_the_door(again)
 
 
 def test_published_results_name_a_split_and_a_metric() -> None:
@@ -353,6 +407,29 @@ def test_published_results_name_a_split_and_a_metric() -> None:
             assert metric and result.source and result.value > 0
 
 
+def leaves_by_the_door(run: Run) -> None:
+    """It is exported as plain weights and served, or refused with the recipe's own reason."""
+    reason = run.recipe.unsupported.get("predict", "")
+    if reason:
+        with pytest.raises(InputError, match=re.escape(reason)):
+            export(run, "state-dict")
+    else:
+        assert export(run, "state-dict").difference == 0
+    if reason or isinstance(run.summary.encoder, NodeEncoder | LinkEncoder | GraphEncoder):
+        with pytest.raises(InputError, match=re.escape(reason) or "which a service does not read"):
+            inputs_of(run)
+    else:
+        served(run)
+
+
+def served(run: Run) -> None:
+    """The service answers the example of its own document."""
+    inputs = inputs_of(run)
+    examples, size = inputs.read(inputs.schema()["example"])
+    (answers,) = inputs.answer([examples])
+    assert size == len(answers) == 1 and "prediction" in json.loads(json.dumps(answers))[0]
+
+
 @pytest.mark.parametrize("path", sorted(RESULTS.glob("*.json")), ids=lambda path: path.stem)
 def test_a_recorded_command_still_gives_the_recorded_settings(path: Path) -> None:
     kind = find("recipes", path.stem).load().Recipe
@@ -361,4 +438,7 @@ def test_a_recorded_command_still_gives_the_recorded_settings(path: Path) -> Non
         assert (program, command, name) == ("chainrule", "train", path.stem)
         configuration, _ = parse_recipe(kind, Train, words, f"train {name}", "")
         now = json.loads(json.dumps(without_folder(configuration.values())))
+        later = {name: now.pop(name) for name in [*now] if name not in run["settings"]}
         assert now == run["settings"]
+        neutral = vars(Settings()) | vars(RunOptions())
+        assert later == {name: neutral[name] for name in later}  # unknown when recorded

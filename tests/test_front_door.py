@@ -1,5 +1,6 @@
 """What a user types after `import chainrule as cr`."""
 
+import copy
 import subprocess
 import sys
 from pathlib import Path
@@ -88,6 +89,19 @@ def test_a_notebook_shows_the_layers_of_our_models_only() -> None:
     assert layer_table(nn.Linear(2, 2)) is None
 
 
+def test_a_notebook_shows_a_figure_before_anybody_imports_pyplot() -> None:
+    pytest.importorskip("IPython")
+    code = (
+        "from IPython.core.interactiveshell import InteractiveShell\n"
+        "shell = InteractiveShell.instance()\n"
+        "shell.run_cell('import chainrule as cr; figure = cr.check(\"xor\").plot()')\n"
+        "shown, _ = shell.display_formatter.format(shell.user_ns['figure'])\n"
+        "assert shown['image/png'].startswith(b'\\x89PNG')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 def test_a_model_with_a_single_logit_is_trained_without_further_words() -> None:
     torch.manual_seed(0)
     data = cr.data.blobs(num_samples=200)
@@ -161,3 +175,20 @@ def test_values_of_the_wrong_type_are_refused_without_the_checks_of_the_tests(
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert message in done.stdout
+
+
+def test_many_networks_take_splits_and_single_settings() -> None:
+    data = cr.data.digits()
+    torch.manual_seed(0)
+    models = [cr.models.MLP(64, [8], 10) for _ in range(2)]
+    alone = copy.deepcopy(models[1])
+    found = cr.fit_many(models, data, epochs=2, learning_rate=[0.001, 0.01])
+    cr.fit(alone, data, epochs=2, learning_rate=0.01, seed=1, progress=False)
+    assert [len(history) for history in found] == [2, 2]
+    assert "validation_loss" in found[0][-1]
+    for one, other in zip(models[1].parameters(), alone.parameters(), strict=True):
+        assert torch.allclose(one, other, atol=1e-5)
+    with pytest.raises(cr.InputError, match="3 values for 2 models"):
+        cr.fit_many(models, data, learning_rate=[1.0, 2.0, 3.0])
+    with pytest.raises(cr.InputError, match="not both"):
+        cr.fit_many(models, data, epochs=1, settings=[cr.Settings()] * 2)
