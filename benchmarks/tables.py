@@ -32,8 +32,8 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 
 from chainrule.data.datasets import spam
-from chainrule.data.readers.columns import Columns, read_csv
-from chainrule.data.readers.table import TableOptions, table
+from chainrule.data.readers.tables.columns import Columns, read_csv
+from chainrule.data.readers.tables.table import TableOptions, table
 from chainrule.data.splits import Splits
 from chainrule.recipes.feedforward.mlp import Recipe
 from chainrule.runs.configuration import Configuration

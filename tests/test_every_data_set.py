@@ -8,7 +8,7 @@ import torch
 
 from chainrule import registry
 from chainrule.data import Split, Splits, cache, encoder_from_json
-from chainrule.data.readers.table_encoder import TableEncoder
+from chainrule.data.readers.tables.table_encoder import TableEncoder
 
 FROM_FILES = {
     "default",

@@ -18,9 +18,9 @@ from chainrule.cli.options import parse_recipe
 from chainrule.cli.train import Train
 from chainrule.data import Split, Splits
 from chainrule.data.datasets.multi30k import Captions
-from chainrule.data.readers.graph_set import GraphEncoder
-from chainrule.data.readers.link_table import LinkEncoder
-from chainrule.data.readers.node_encoder import NodeEncoder
+from chainrule.data.readers.graphs.graph_set import GraphEncoder
+from chainrule.data.readers.graphs.link_table import LinkEncoder
+from chainrule.data.readers.graphs.node_encoder import NodeEncoder
 from chainrule.errors import InputError
 from chainrule.registry import Entry, entries, find
 from chainrule.runs.configuration import configure, flags

@@ -41,7 +41,7 @@ def recurrence(function: Function, kind: str, batch: int, length: int, units: in
 
 
 def chainrule(**sizes: int) -> Ready:
-    from chainrule.nn.scan import scan
+    from chainrule.nn.kernels.scan import scan
 
     tuned()
     return recurrence(scan, **sizes)  # type: ignore[arg-type]

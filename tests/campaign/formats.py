@@ -32,26 +32,26 @@ class Format:
 
 
 def table(folder: Path) -> object:
-    from chainrule.data.readers.table import table as read
+    from chainrule.data.readers.tables.table import table as read
 
     return len(read(folder / "table.csv", "y").train.x)
 
 
 def graph(folder: Path) -> object:
-    from chainrule.data.readers.graph_table import graph_table
+    from chainrule.data.readers.graphs.graph_table import graph_table
 
     return len(graph_table(folder / "edges.csv", folder / "nodes.csv", "y").train.x)
 
 
 def text(folder: Path) -> object:
-    from chainrule.data.readers.text_file import text_file
+    from chainrule.data.readers.texts.text_file import text_file
 
     return len(text_file(folder / "text.txt", 8).train.x)
 
 
 def points(name: str) -> Callable[[Path], object]:
     def read(folder: Path) -> object:
-        from chainrule.data.readers.point_encoders import PointEncoder
+        from chainrule.data.readers.points.point_encoders import PointEncoder
 
         return PointEncoder(32).encode_file(folder / name).shape
 
@@ -80,7 +80,7 @@ def npz(folder: Path) -> object:
 
 
 def idx(folder: Path) -> object:
-    from chainrule.data.readers.idx import read_idx
+    from chainrule.data.readers.images.idx import read_idx
 
     return read_idx(folder / "images.gz").shape
 
@@ -150,7 +150,7 @@ def searched(folder: Path) -> object:
 def decoded(folder: Path) -> object:
     """An array through its decoded copy, which is the file that was changed."""
     from chainrule.data.cache import decoded as read
-    from chainrule.data.readers.idx import read_idx
+    from chainrule.data.readers.images.idx import read_idx
 
     return hashlib.sha256(read(folder / "images.gz", read_idx).tobytes()).hexdigest()
 

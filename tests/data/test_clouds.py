@@ -8,9 +8,9 @@ import pytest
 import torch
 
 from chainrule.data import clouds, encoder_from_json
-from chainrule.data.readers.cloud_files import cloud_rows
-from chainrule.data.readers.clouds import CloudEncoder
-from chainrule.data.readers.ply import read_ply
+from chainrule.data.readers.points.cloud_files import cloud_rows
+from chainrule.data.readers.points.clouds import CloudEncoder
+from chainrule.data.readers.points.ply import read_ply
 from chainrule.errors import InputError
 
 CORNERS = [(a, b, c) for a in (0, 6) for b in (0, 4) for c in (0, 2)]

@@ -9,11 +9,11 @@ import pytest
 import torch
 
 from chainrule.data import encoder_from_json, table
-from chainrule.data.readers.column_checks import is_identifier, sentinel_of
-from chainrule.data.readers.date_column import DateColumn, DateForm
-from chainrule.data.readers.dates import seconds, seconds_of_day
-from chainrule.data.readers.table import TableOptions
-from chainrule.data.readers.word_columns import EmbeddedColumn, HashedColumn, TargetColumn
+from chainrule.data.readers.tables.column_checks import is_identifier, sentinel_of
+from chainrule.data.readers.tables.date_column import DateColumn, DateForm
+from chainrule.data.readers.tables.dates import seconds, seconds_of_day
+from chainrule.data.readers.tables.table import TableOptions
+from chainrule.data.readers.tables.word_columns import EmbeddedColumn, HashedColumn, TargetColumn
 from chainrule.errors import InputError
 
 ROWS = 600

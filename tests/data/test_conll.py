@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from chainrule.data.readers.conll import TaggedSentence, read_conll, tagged_sentences
+from chainrule.data.readers.texts.conll import TaggedSentence, read_conll, tagged_sentences
 from chainrule.data.text.words import WordEncoder, names, word_encoder
 from chainrule.errors import InputError
 

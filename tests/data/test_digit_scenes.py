@@ -5,7 +5,7 @@ import torch
 from torch import Tensor
 
 from chainrule.data.datasets import digit_scenes
-from chainrule.data.readers.idx import FILES
+from chainrule.data.readers.images.idx import FILES
 from chainrule.data.splits import Split
 
 TEST_IMAGES = list(FILES)[2]

@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from chainrule.data import encoder_from_json
-from chainrule.data.readers.graph_set import graph_set
-from chainrule.data.readers.graph_table import GraphOptions, graph_table
-from chainrule.data.readers.link_table import link_table
+from chainrule.data.readers.graphs.graph_set import graph_set
+from chainrule.data.readers.graphs.graph_table import GraphOptions, graph_table
+from chainrule.data.readers.graphs.link_table import link_table
 from chainrule.errors import InputError
 
 NODES = ["id;size;kind", *(f"p{i};{i / 10:.1f};{'ab'[i % 2]}".replace(".", ",") for i in range(40))]

@@ -12,11 +12,11 @@ import pytest
 from chainrule.data import files, memory_mapped, table, text_file
 from chainrule.data.datasets import cifar10, ewt, imdb, modelnet10, squad, usps
 from chainrule.data.readers.encoders import ImageEncoder
-from chainrule.data.readers.graph_table import digest_of
-from chainrule.data.readers.idx import read_idx
+from chainrule.data.readers.graphs.graph_table import digest_of
+from chainrule.data.readers.images.idx import read_idx
 from chainrule.data.readers.islp import read_checked
 from chainrule.data.readers.npy import npy_array, npz_arrays
-from chainrule.data.readers.point_encoders import PointEncoder
+from chainrule.data.readers.points.point_encoders import PointEncoder
 from chainrule.data.text.wordpiece import read_wordpiece
 from chainrule.errors import InputError
 

@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from chainrule.data import encoder_from_json
-from chainrule.data.readers.graph_table import graph_table
-from chainrule.data.readers.node_encoder import NodeEncoder
+from chainrule.data.readers.graphs.graph_table import graph_table
+from chainrule.data.readers.graphs.node_encoder import NodeEncoder
 from chainrule.errors import InputError
 
 NODES = [f"p{i},{i / 10},{'red' if i % 3 else 'blue'},{'ab'[i % 2]}" for i in range(40)]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chainrule.data.readers.idx import load_bytes, load_labels, read_idx
+from chainrule.data.readers.images.idx import load_bytes, load_labels, read_idx
 from chainrule.errors import InputError
 
 DAMAGED = r"images.gz is damaged .*; delete it to download it again"

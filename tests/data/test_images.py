@@ -9,9 +9,9 @@ from PIL import Image
 
 from chainrule import data
 from chainrule.data import cache
-from chainrule.data.readers import images as reader
 from chainrule.data.readers.encoders import encoder_from_json
-from chainrule.data.readers.photos import PhotoEncoder
+from chainrule.data.readers.images import images as reader
+from chainrule.data.readers.images.photos import PhotoEncoder
 from chainrule.errors import InputError
 
 RNG = np.random.default_rng(0)

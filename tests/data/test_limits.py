@@ -7,14 +7,14 @@ import torch
 
 from chainrule.data import table
 from chainrule.data.datasets import usps
-from chainrule.data.readers import column_fitting, columns
-from chainrule.data.readers.column_encodings import CategoricalColumn, NumericColumn
-from chainrule.data.readers.columns import read_csv
-from chainrule.data.readers.dates import matched
-from chainrule.data.readers.numbers import decimals_of
-from chainrule.data.readers.point_encoders import PointEncoder
-from chainrule.data.readers.table import TableOptions
-from chainrule.data.readers.table_encoder import TableEncoder
+from chainrule.data.readers.points.point_encoders import PointEncoder
+from chainrule.data.readers.tables import column_fitting, columns
+from chainrule.data.readers.tables.column_encodings import CategoricalColumn, NumericColumn
+from chainrule.data.readers.tables.columns import read_csv
+from chainrule.data.readers.tables.dates import matched
+from chainrule.data.readers.tables.numbers import decimals_of
+from chainrule.data.readers.tables.table import TableOptions
+from chainrule.data.readers.tables.table_encoder import TableEncoder
 from chainrule.data.text import vocabulary
 from chainrule.data.text.vocabulary import pad_sequences
 from chainrule.data.text.words import split_words

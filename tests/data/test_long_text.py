@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from chainrule.data import text_file
-from chainrule.data.readers import long_text
+from chainrule.data.readers.texts import long_text
 from chainrule.errors import InputError
 
 TEXT = "The quick brown fox jumps over the lazy dog.\r\nЖ and 漢 too.\n" * 200

@@ -7,7 +7,7 @@ import torch
 
 from chainrule.data.datasets import mnist
 from chainrule.data.datasets.mnist_points import read_points
-from chainrule.data.readers.point_encoders import ink_points
+from chainrule.data.readers.points.point_encoders import ink_points
 
 
 def test_points_are_the_middles_of_bright_pixels_each_of_them_once_if_they_fit() -> None:

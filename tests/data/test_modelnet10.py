@@ -9,7 +9,7 @@ import torch
 
 from chainrule.data.datasets import modelnet10
 from chainrule.data.datasets.modelnet10 import ARCHIVE, CLASSES, VOXELS, surface
-from chainrule.data.readers.point_encoders import PointEncoder
+from chainrule.data.readers.points.point_encoders import PointEncoder
 from chainrule.errors import InputError
 
 SQUARE = "OFF\n4 1 0\n0 0 0\n{0} 0 0\n{0} 1 0\n0 1 0\n4 0 1 2 3\n"

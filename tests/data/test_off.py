@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from chainrule.data.readers.off import Mesh, areas, read_off, sample
+from chainrule.data.readers.points.off import Mesh, areas, read_off, sample
 from chainrule.errors import InputError
 
 TETRAHEDRON = """OFF

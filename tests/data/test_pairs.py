@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from chainrule.data.readers.pairs import sentence_pairs
+from chainrule.data.readers.texts.pairs import sentence_pairs
 from chainrule.errors import InputError
 
 LINES = [f"the {a} {b} number {k}\tle {b} {a} nombre {k}" for k in range(20) for a, b in (

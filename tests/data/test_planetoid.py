@@ -13,8 +13,8 @@ import torch
 from scipy.sparse import csr_array, csr_matrix
 
 from chainrule.data.datasets import cora
+from chainrule.data.readers.graphs.planetoid import GraphSpec, assemble, labels
 from chainrule.data.readers.pickled import ALLOWED, read_pickle
-from chainrule.data.readers.planetoid import GraphSpec, assemble, labels
 from chainrule.errors import InputError
 
 CALLED = []

@@ -7,7 +7,7 @@ import pytest
 import torch
 from PIL import Image, ImageDraw
 
-from chainrule.data.readers.point_encoders import (
+from chainrule.data.readers.points.point_encoders import (
     DrawingEncoder,
     PointEncoder,
     normalize_to_cube,

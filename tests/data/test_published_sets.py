@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from chainrule.data.datasets import default, fashion_mnist, hitters, mnist, nyse, spam, usps
-from chainrule.data.readers.columns import read_csv
+from chainrule.data.readers.tables.columns import read_csv
 from chainrule.errors import InputError
 
 

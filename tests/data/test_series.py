@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from chainrule.data import encoder_from_json, series
-from chainrule.data.readers.series import SeriesOptions
-from chainrule.data.readers.times import TimeGrid, given_grid, infer_grid, parse_times
+from chainrule.data.readers.series.series import SeriesOptions
+from chainrule.data.readers.series.times import TimeGrid, given_grid, infer_grid, parse_times
 from chainrule.errors import InputError
 
 

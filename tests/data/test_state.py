@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chainrule.data import encoder_from_json
-from chainrule.data.readers.column_encodings import CategoricalColumn, NumericColumn
-from chainrule.data.readers.edge_table import EdgeEncoder
 from chainrule.data.readers.encoders import ImageEncoder, VectorEncoder
-from chainrule.data.readers.node_encoder import NodeEncoder
-from chainrule.data.readers.photos import PhotoEncoder
-from chainrule.data.readers.point_encoders import DrawingEncoder, PointEncoder
-from chainrule.data.readers.table_encoder import TableEncoder
+from chainrule.data.readers.graphs.edge_table import EdgeEncoder
+from chainrule.data.readers.graphs.node_encoder import NodeEncoder
+from chainrule.data.readers.images.photos import PhotoEncoder
+from chainrule.data.readers.points.point_encoders import DrawingEncoder, PointEncoder
+from chainrule.data.readers.tables.column_encodings import CategoricalColumn, NumericColumn
+from chainrule.data.readers.tables.table_encoder import TableEncoder
 from chainrule.data.state import FLAG, NAMES, NUMBER, TEXT, TEXTS, fields, optional, shown, whole
 from chainrule.data.text.encoders import BagEncoder, PairEncoder, TokenEncoder
 from chainrule.data.text.vocabulary import character_vocabulary, word_vocabulary

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chainrule.data import encoder_from_json, table
-from chainrule.data.readers.column_encodings import CategoricalColumn, NumericColumn
-from chainrule.data.readers.columns import are_dates, is_row_index, read_csv
-from chainrule.data.readers.table import TableOptions
-from chainrule.data.readers.table_encoder import TableEncoder
+from chainrule.data.readers.tables.column_encodings import CategoricalColumn, NumericColumn
+from chainrule.data.readers.tables.columns import are_dates, is_row_index, read_csv
+from chainrule.data.readers.tables.table import TableOptions
+from chainrule.data.readers.tables.table_encoder import TableEncoder
 from chainrule.errors import InputError
 
 ROWS = 60

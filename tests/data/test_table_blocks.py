@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from chainrule.data import table, table_blocks
-from chainrule.data.readers import table_blocks as module
-from chainrule.data.readers.parquet import is_large
+from chainrule.data.readers.tables import table_blocks as module
+from chainrule.data.readers.tables.parquet import is_large
 from chainrule.errors import InputError
 
 pandas = pytest.importorskip("pandas")

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chainrule.data import encoder_from_json, table
-from chainrule.data.readers.columns import as_columns, read_table
-from chainrule.data.readers.numbers import NumberFormat, decimals_of
-from chainrule.data.readers.reading import Reading, decide
-from chainrule.data.readers.table import TableOptions
+from chainrule.data.readers.tables.columns import as_columns, read_table
+from chainrule.data.readers.tables.numbers import NumberFormat, decimals_of
+from chainrule.data.readers.tables.reading import Reading, decide
+from chainrule.data.readers.tables.table import TableOptions
 from chainrule.errors import InputError
 
 ROWS = 40

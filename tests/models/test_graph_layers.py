@@ -28,6 +28,7 @@ from chainrule.models.geometric import (
 from chainrule.models.geometric.chebyshev import chebyshev
 from chainrule.models.geometric.message_passing import aggregate
 from chainrule.models.geometric.polynomial import polynomial_filter
+from chainrule.nn.kernels.sparse import DenseMatrix, SparseMatrix, as_matrix
 from chainrule.nn.laplacian import (
     adjacency,
     fourier_basis,
@@ -38,7 +39,6 @@ from chainrule.nn.laplacian import (
     spectral_filter,
 )
 from chainrule.nn.on_graph import OnGraph
-from chainrule.nn.sparse import DenseMatrix, SparseMatrix, as_matrix
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # its import uses what torch has deprecated

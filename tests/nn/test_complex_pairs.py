@@ -2,7 +2,7 @@
 
 import torch
 
-from chainrule.nn.complex_pairs import complex_product, real_product
+from chainrule.nn.kernels.complex_pairs import complex_product, real_product
 
 
 def test_products_and_gradients_are_those_of_complex_numbers():

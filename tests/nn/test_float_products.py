@@ -8,9 +8,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-from chainrule.nn import float_products as module
-from chainrule.nn.float_products import MKL, ONEDNN, float_products, present, worth_onednn
-from chainrule.nn.fused_attention import MKLAttention, fused_attention, product_attention
+from chainrule.nn.kernels import float_products as module
+from chainrule.nn.kernels.float_products import MKL, ONEDNN, float_products, present, worth_onednn
+from chainrule.nn.kernels.fused_attention import MKLAttention, fused_attention, product_attention
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from chainrule.errors import InputError
 from chainrule.lab.helpers.critical_path import critical_path
-from chainrule.nn.scan import MAX_BLOCK, MIN_STEPS, associative_scan, loop, scan
+from chainrule.nn.kernels.scan import MAX_BLOCK, MIN_STEPS, associative_scan, loop, scan
 
 REAL, COMPLEX = torch.float64, torch.complex128
 

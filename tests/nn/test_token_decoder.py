@@ -7,8 +7,8 @@ from torch import nn
 from chainrule.models.attention import GPT
 from chainrule.models.attention.gpt import Writer
 from chainrule.nn.attention import SelfAttention
+from chainrule.nn.kernels.token_decoder import LARGE, TokenDecoder, fits
 from chainrule.nn.positions import LearnedPositions
-from chainrule.nn.token_decoder import LARGE, TokenDecoder, fits
 
 
 def network(hidden_size: int = 8, context_length: int = 12) -> GPT:

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from chainrule.data.datasets import spam
-from chainrule.data.readers.column_encodings import NumericColumn
-from chainrule.data.readers.table_encoder import TableEncoder
+from chainrule.data.readers.tables.column_encodings import NumericColumn
+from chainrule.data.readers.tables.table_encoder import TableEncoder
 from chainrule.data.splits import Split, Splits
 from chainrule.errors import InputError
 from chainrule.recipes.families import ablation as tricks

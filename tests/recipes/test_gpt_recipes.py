@@ -10,7 +10,7 @@ import torch.nn.functional as F
 
 from chainrule.data import Split, Splits
 from chainrule.data.datasets import tiny_shakespeare
-from chainrule.data.readers.text_file import encode_characters, text_file
+from chainrule.data.readers.texts.text_file import encode_characters, text_file
 from chainrule.data.text.vocabulary import character_vocabulary
 from chainrule.recipes.attention import gpt, shakespeare_gpt, shakespeare_gpt_half_hour
 from chainrule.runs.configuration import Configuration

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from chainrule.cli.main import main
-from chainrule.data.readers import long_text
+from chainrule.data.readers.texts import long_text
 from chainrule.runs.run import Run
 
 pandas = pytest.importorskip("pandas")

@@ -10,7 +10,7 @@ from PIL import Image
 
 from chainrule.cli.main import main
 from chainrule.data import cache
-from chainrule.data.readers.masked_images import masked_images
+from chainrule.data.readers.images.masked_images import masked_images
 from chainrule.errors import InputError
 from chainrule.runs.run import Run
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import chainrule as cr
-from chainrule.data.readers.column_encodings import NumericColumn
+from chainrule.data.readers.tables.column_encodings import NumericColumn
 from chainrule.runs.column_effects import grid
 
 ROWS = 240

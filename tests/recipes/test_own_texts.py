@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from chainrule.cli.main import main
-from chainrule.data.readers.labeled_text import labeled_texts
+from chainrule.data.readers.texts.labeled_text import labeled_texts
 from chainrule.errors import InputError
 from chainrule.runs.run import Run
 

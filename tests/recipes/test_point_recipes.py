@@ -11,7 +11,7 @@ from safetensors.torch import load_file
 from chainrule.cli.main import main
 from chainrule.data.datasets import joined_parts
 from chainrule.data.datasets.digit_sets import DigitSets, labeled, sets
-from chainrule.data.readers.point_encoders import PointEncoder
+from chainrule.data.readers.points.point_encoders import PointEncoder
 from chainrule.data.splits import Split, Splits
 from chainrule.errors import InputError
 from chainrule.learning.tasks import decode_segments

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from chainrule.models.feedforward import MLP
-from chainrule.nn.float_products import onednn_is_faster
+from chainrule.nn.kernels.float_products import onednn_is_faster
 from chainrule.training import Settings, iterate, precision
 from chainrule.training.trainer import NetworkTrainer
 

@@ -13,8 +13,8 @@ import tyro
 from chainrule.cli.options import parse
 from chainrule.console.output import in_steps, number, out, print_json, say
 from chainrule.console.tables import predictions_table
-from chainrule.data.readers.graph_set import GraphEncoder
-from chainrule.data.readers.node_encoder import NodeEncoder
+from chainrule.data.readers.graphs.graph_set import GraphEncoder
+from chainrule.data.readers.graphs.node_encoder import NodeEncoder
 from chainrule.errors import InputError
 from chainrule.runs.configuration import require
 from chainrule.runs.predict import notes, text_encoder, with_folders_opened

@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from chainrule.data.readers.arrays import arrays as arrays
     from chainrule.data.readers.arrays import memory_mapped as memory_mapped
     from chainrule.data.readers.blocks import array_blocks as array_blocks
-    from chainrule.data.readers.clouds import clouds as clouds
     from chainrule.data.readers.encoders import encoder_from_json as encoder_from_json
-    from chainrule.data.readers.graph_table import graph_table as graph_table
-    from chainrule.data.readers.images import images as images
-    from chainrule.data.readers.series import series as series
-    from chainrule.data.readers.table import table as table
-    from chainrule.data.readers.table_blocks import table_blocks as table_blocks
-    from chainrule.data.readers.text_file import text_file as text_file
+    from chainrule.data.readers.graphs.graph_table import graph_table as graph_table
+    from chainrule.data.readers.images.images import images as images
+    from chainrule.data.readers.points.clouds import clouds as clouds
+    from chainrule.data.readers.series.series import series as series
+    from chainrule.data.readers.tables.table import table as table
+    from chainrule.data.readers.tables.table_blocks import table_blocks as table_blocks
+    from chainrule.data.readers.texts.text_file import text_file as text_file
     from chainrule.data.splits import About as About
     from chainrule.data.splits import Encoder as Encoder
     from chainrule.data.splits import Split as Split
@@ -43,13 +43,13 @@ HOMES = {
     **dict.fromkeys(("arrays", "memory_mapped"), "readers.arrays"),
     "array_blocks": "readers.blocks",
     "encoder_from_json": "readers.encoders",
-    "graph_table": "readers.graph_table",
-    "series": "readers.series",
-    "clouds": "readers.clouds",
-    "images": "readers.images",
-    "table": "readers.table",
-    "table_blocks": "readers.table_blocks",
-    "text_file": "readers.text_file",
+    "graph_table": "readers.graphs.graph_table",
+    "series": "readers.series.series",
+    "clouds": "readers.points.clouds",
+    "images": "readers.images.images",
+    "table": "readers.tables.table",
+    "table_blocks": "readers.tables.table_blocks",
+    "text_file": "readers.texts.text_file",
 }
 PACKAGES = ("datasets", "readers", "text")
 ARGUMENTS = """\

@@ -31,8 +31,8 @@ from chainrule.arguments import Count, checked
 from chainrule.errors import InputError
 from chainrule.nn.attention_masks import combined_mask
 from chainrule.nn.attention_scores import scaled_dot
-from chainrule.nn.fused_attention import fused_attention
 from chainrule.nn.initialization import initialize
+from chainrule.nn.kernels.fused_attention import fused_attention
 from chainrule.nn.profile import evaluating
 
 

@@ -22,7 +22,7 @@ from torch import Tensor
 from chainrule.arguments import checked
 from chainrule.errors import InputError
 from chainrule.graphs import Graph
-from chainrule.nn.sparse import SparseMatrix, summed
+from chainrule.nn.kernels.sparse import SparseMatrix, summed
 
 SYMMETRIC_TO = 1e-6
 

@@ -19,7 +19,7 @@ from torch.nn import init
 from chainrule.arguments import Count, Rate, checked
 from chainrule.graphs import Graph
 from chainrule.nn.dropout import dropout
-from chainrule.nn.sparse import SparseMatrix, as_matrix
+from chainrule.nn.kernels.sparse import SparseMatrix, as_matrix
 
 
 @checked

@@ -14,10 +14,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from chainrule.data.readers.column_encodings import CategoricalColumn, Column, NumericColumn
-from chainrule.data.readers.date_column import DateColumn
-from chainrule.data.readers.table_encoder import TableEncoder
-from chainrule.data.readers.word_columns import EmbeddedColumn, HashedColumn, TargetColumn
+from chainrule.data.readers.tables.column_encodings import CategoricalColumn, Column, NumericColumn
+from chainrule.data.readers.tables.date_column import DateColumn
+from chainrule.data.readers.tables.table_encoder import TableEncoder
+from chainrule.data.readers.tables.word_columns import EmbeddedColumn, HashedColumn, TargetColumn
 from chainrule.learning.metrics import format_metric
 from chainrule.learning.tasks import Task
 from chainrule.runs.predictions import Predictions

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from chainrule.data.readers.table_encoder import TableEncoder
+from chainrule.data.readers.tables.table_encoder import TableEncoder
 from chainrule.data.splits import Splits
 from chainrule.nn.pixels import unit_range
 from chainrule.plots.features import feature_maps, filters, saliency

@@ -10,15 +10,15 @@ from torch import Tensor
 
 from chainrule.data.files import errors_naming, read_bytes
 from chainrule.data.readers.encoders import ImageEncoder, VectorEncoder
-from chainrule.data.readers.graph_set import GraphEncoder
-from chainrule.data.readers.image_files import files_of
-from chainrule.data.readers.link_table import LinkEncoder
-from chainrule.data.readers.node_encoder import NodeEncoder
-from chainrule.data.readers.photos import PhotoEncoder
-from chainrule.data.readers.pixels import MAX_PICTURE, decode
-from chainrule.data.readers.series_encoder import SeriesEncoder
-from chainrule.data.readers.series_rows import History
-from chainrule.data.readers.table_encoder import TableEncoder
+from chainrule.data.readers.graphs.graph_set import GraphEncoder
+from chainrule.data.readers.graphs.link_table import LinkEncoder
+from chainrule.data.readers.graphs.node_encoder import NodeEncoder
+from chainrule.data.readers.images.image_files import files_of
+from chainrule.data.readers.images.photos import PhotoEncoder
+from chainrule.data.readers.images.pixels import MAX_PICTURE, decode
+from chainrule.data.readers.series.series_encoder import SeriesEncoder
+from chainrule.data.readers.series.series_rows import History
+from chainrule.data.readers.tables.table_encoder import TableEncoder
 from chainrule.data.splits import Encoder
 from chainrule.data.text.encoders import SentenceEncoder
 from chainrule.data.text.vocabulary import Vocabulary

@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chainrule.data.files import errors_naming
-from chainrule.data.readers.columns import Columns, read_table, require_columns
 from chainrule.data.readers.encoders import VectorEncoder
-from chainrule.data.readers.link_table import LinkEncoder
-from chainrule.data.readers.node_encoder import NodeEncoder
-from chainrule.data.readers.reading import PLAIN
-from chainrule.data.readers.table_encoder import TableEncoder
+from chainrule.data.readers.graphs.link_table import LinkEncoder
+from chainrule.data.readers.graphs.node_encoder import NodeEncoder
+from chainrule.data.readers.tables.columns import Columns, read_table, require_columns
+from chainrule.data.readers.tables.reading import PLAIN
+from chainrule.data.readers.tables.table_encoder import TableEncoder
 from chainrule.data.text.encoders import SentenceEncoder
 from chainrule.data.text.vocabulary import read_lines
 from chainrule.errors import InputError

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import torch
 from torch import Tensor, nn
 
-from chainrule.data.readers.table_encoder import TableEncoder
+from chainrule.data.readers.tables.table_encoder import TableEncoder
 from chainrule.data.splits import BlockSplits, Encoder
 from chainrule.errors import InputError
 from chainrule.learning.augmentation import Augment

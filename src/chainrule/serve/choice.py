@@ -1,12 +1,12 @@
 """Which kind of inputs the service of a run takes."""
 
 from chainrule.data.readers.encoders import ImageEncoder
-from chainrule.data.readers.graph_set import GraphEncoder
-from chainrule.data.readers.link_table import LinkEncoder
-from chainrule.data.readers.node_encoder import NodeEncoder
-from chainrule.data.readers.photos import PhotoEncoder
-from chainrule.data.readers.series_encoder import SeriesEncoder
-from chainrule.data.readers.table_encoder import TableEncoder
+from chainrule.data.readers.graphs.graph_set import GraphEncoder
+from chainrule.data.readers.graphs.link_table import LinkEncoder
+from chainrule.data.readers.graphs.node_encoder import NodeEncoder
+from chainrule.data.readers.images.photos import PhotoEncoder
+from chainrule.data.readers.series.series_encoder import SeriesEncoder
+from chainrule.data.readers.tables.table_encoder import TableEncoder
 from chainrule.data.text.vocabulary import Vocabulary
 from chainrule.errors import InputError
 from chainrule.runs.configuration import require

@@ -13,7 +13,7 @@ from PIL import Image
 from torch import Tensor
 
 from chainrule.data.readers.encoders import ImageEncoder
-from chainrule.data.readers.photos import PhotoEncoder
+from chainrule.data.readers.images.photos import PhotoEncoder
 from chainrule.data.state import shown
 from chainrule.errors import InputError
 from chainrule.serve.inputs import Json, Tensors

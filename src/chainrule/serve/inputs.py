@@ -15,8 +15,8 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from chainrule.data.readers.column_encodings import NumericColumn
-from chainrule.data.readers.table_encoder import TableEncoder
+from chainrule.data.readers.tables.column_encodings import NumericColumn
+from chainrule.data.readers.tables.table_encoder import TableEncoder
 from chainrule.data.state import shown
 from chainrule.errors import InputError
 from chainrule.registry import nearest

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from chainrule.data.readers.series_encoder import History, SeriesEncoder
+from chainrule.data.readers.series.series_encoder import History, SeriesEncoder
 from chainrule.data.state import shown
 from chainrule.errors import InputError
 from chainrule.runs.predict import outputs

@@ -16,8 +16,8 @@ from torch import Tensor, nn
 
 from chainrule.learning import losses
 from chainrule.learning.tasks import Task
-from chainrule.nn.dense_stack import DenseLayer, dense_layers
 from chainrule.nn.dropout import MASKS, mask
+from chainrule.nn.kernels.dense_stack import DenseLayer, dense_layers
 from chainrule.training.settings import Settings
 from chainrule.training.sources.base import Batch
 

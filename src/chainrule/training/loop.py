@@ -21,7 +21,7 @@ from pathlib import Path
 import torch
 
 from chainrule.errors import StopTraining
-from chainrule.nn.float_products import ONEDNN, float_products
+from chainrule.nn.kernels.float_products import ONEDNN, float_products
 from chainrule.training import devices
 from chainrule.training.progress import Progress, Record
 from chainrule.training.randomness import GENERATOR, outer_randomness

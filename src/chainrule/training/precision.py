@@ -11,8 +11,8 @@ records it, and a run that is resumed elsewhere keeps it.
 import torch
 from torch import nn
 
-from chainrule.nn.dense_stack import dense_layers
-from chainrule.nn.float_products import mean_operations
+from chainrule.nn.kernels.dense_stack import dense_layers
+from chainrule.nn.kernels.float_products import mean_operations
 
 FULL, MIXED, AUTO = "full", "mixed", "auto"
 WORTH_CASTING = 50e6  # operations of a product, above which casting paid on networks of all kinds

@@ -21,7 +21,7 @@ from chainrule.learning.penalties import shrink
 from chainrule.learning.schedules import rate_factor
 from chainrule.learning.tasks import Task
 from chainrule.nn.aux_losses import collect_aux_losses
-from chainrule.nn.float_products import worth_onednn
+from chainrule.nn.kernels.float_products import worth_onednn
 from chainrule.training import devices
 from chainrule.training.checks import check_monitor, check_settings, training_mode
 from chainrule.training.class_weights import class_weights

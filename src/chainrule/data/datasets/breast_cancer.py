@@ -6,7 +6,7 @@ validation.
 
 from pathlib import Path
 
-from chainrule.data.readers.table import table
+from chainrule.data.readers.tables.table import table
 from chainrule.data.splits import About, Splits
 
 ABOUT = About(

@@ -9,7 +9,7 @@ the test; the seed has no effect.
 from pathlib import Path
 
 from chainrule.data.graph_splits import GraphSplits
-from chainrule.data.readers.planetoid import GraphSpec, about, load_planetoid
+from chainrule.data.readers.graphs.planetoid import GraphSpec, about, load_planetoid
 
 ABOUT = about(
     "citeseer",

@@ -7,7 +7,7 @@ the test split; the seed draws another fifth for validation.
 from pathlib import Path
 
 from chainrule.data.readers.islp import about, islp_table
-from chainrule.data.readers.table import table
+from chainrule.data.readers.tables.table import table
 from chainrule.data.splits import Splits
 
 ABOUT = about(

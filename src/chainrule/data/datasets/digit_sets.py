@@ -17,7 +17,7 @@ from torch import Tensor
 
 from chainrule.data.datasets.mnist import ABOUT as MNIST
 from chainrule.data.datasets.mnist import CHECKSUMS
-from chainrule.data.readers.idx import FILES, fetch_idx, load_bytes, load_labels
+from chainrule.data.readers.images.idx import FILES, fetch_idx, load_bytes, load_labels
 from chainrule.data.splits import TEST_SEED, About, Split, Splits, stratified_indices
 from chainrule.errors import InputError
 from chainrule.registry import unknown

@@ -6,7 +6,7 @@ Gray images of 28×28 in [0, 1] on a dark background; a harder MNIST of the same
 
 from pathlib import Path
 
-from chainrule.data.readers.idx import fetch_idx, idx_splits
+from chainrule.data.readers.images.idx import fetch_idx, idx_splits
 from chainrule.data.splits import About, Splits
 
 ABOUT = About(

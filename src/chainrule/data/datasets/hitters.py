@@ -7,8 +7,8 @@ out; the seed draws 35 players for validation.
 from pathlib import Path
 
 from chainrule.data.readers.islp import about, islp_table
-from chainrule.data.readers.numbers import is_missing
-from chainrule.data.readers.table import TableOptions, table
+from chainrule.data.readers.tables.numbers import is_missing
+from chainrule.data.readers.tables.table import TableOptions, table
 from chainrule.data.splits import Splits
 
 ABOUT = about(

@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from jaxtyping import Float, Int
 
-from chainrule.data.readers.point_encoders import PointEncoder, normalize_to_cube
+from chainrule.data.readers.points.point_encoders import PointEncoder, normalize_to_cube
 from chainrule.data.solids import (
     Surface,
     box,

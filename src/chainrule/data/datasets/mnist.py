@@ -6,7 +6,7 @@ are the test split; the seed draws the validation split from the 60,000 others.
 
 from pathlib import Path
 
-from chainrule.data.readers.idx import fetch_idx, idx_splits
+from chainrule.data.readers.images.idx import fetch_idx, idx_splits
 from chainrule.data.splits import About, Splits
 
 ABOUT = About(

@@ -14,8 +14,8 @@ from jaxtyping import Float
 from chainrule.data.cache import decoded
 from chainrule.data.datasets.mnist import ABOUT as MNIST
 from chainrule.data.datasets.mnist import CHECKSUMS, CLASSES, MARGIN
-from chainrule.data.readers.idx import FILES, fetch_idx, load_bytes, load_labels
-from chainrule.data.readers.point_encoders import DrawingEncoder, ink_points
+from chainrule.data.readers.images.idx import FILES, fetch_idx, load_bytes, load_labels
+from chainrule.data.readers.points.point_encoders import DrawingEncoder, ink_points
 from chainrule.data.splits import TEST_SEED, About, Split, Splits, stratified_indices
 
 ABOUT = About(

@@ -17,7 +17,7 @@ from jaxtyping import Bool, Float, Shaped, UInt8
 from chainrule.data import cache
 from chainrule.data.files import exists, opened, reading, unzip
 from chainrule.data.readers.npy import npz_arrays
-from chainrule.data.readers.point_encoders import PointEncoder, mesh_points, resample
+from chainrule.data.readers.points.point_encoders import PointEncoder, mesh_points, resample
 from chainrule.data.splits import TEST_SEED, About, Split, Splits, stratified_indices
 from chainrule.errors import InputError
 

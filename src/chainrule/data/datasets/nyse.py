@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from chainrule.data.readers.columns import numeric_column
 from chainrule.data.readers.islp import about, islp_table
+from chainrule.data.readers.tables.columns import numeric_column
 from chainrule.data.splits import Split, Splits
 
 ABOUT = about(

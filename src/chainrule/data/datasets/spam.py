@@ -8,9 +8,9 @@ from pathlib import Path
 
 from chainrule.data import cache
 from chainrule.data.files import exists, read_bytes
-from chainrule.data.readers.columns import Columns
 from chainrule.data.readers.islp import read_checked
-from chainrule.data.readers.table import TableOptions, table
+from chainrule.data.readers.tables.columns import Columns
+from chainrule.data.readers.tables.table import TableOptions, table
 from chainrule.data.splits import About, Splits
 
 ABOUT = About(

@@ -10,11 +10,11 @@ from torch import Tensor
 
 from chainrule.arguments import Share, checked
 from chainrule.data.files import opened
-from chainrule.data.readers.columns import LARGEST
 from chainrule.data.readers.encoders import VectorEncoder
 from chainrule.data.readers.npy import FAULTS
-from chainrule.data.readers.table import infer_classes, rare_class_remarks
-from chainrule.data.readers.table_encoder import TableEncoder
+from chainrule.data.readers.tables.columns import LARGEST
+from chainrule.data.readers.tables.table import infer_classes, rare_class_remarks
+from chainrule.data.readers.tables.table_encoder import TableEncoder
 from chainrule.data.splits import Seed, Splits, three_way_split
 from chainrule.errors import InputError
 

@@ -10,12 +10,12 @@ import torch
 from torch import Tensor
 
 from chainrule.data.files import errors_naming, read_bytes
-from chainrule.data.readers.columns import numeric_column, read_csv, require_columns
-from chainrule.data.readers.node_encoder import NodeEncoder
-from chainrule.data.readers.photos import PhotoEncoder
-from chainrule.data.readers.pixels import MAX_PICTURE, MAX_SIDE, decode
-from chainrule.data.readers.series_encoder import SeriesEncoder
-from chainrule.data.readers.table_encoder import TableEncoder
+from chainrule.data.readers.graphs.node_encoder import NodeEncoder
+from chainrule.data.readers.images.photos import PhotoEncoder
+from chainrule.data.readers.images.pixels import MAX_PICTURE, MAX_SIDE, decode
+from chainrule.data.readers.series.series_encoder import SeriesEncoder
+from chainrule.data.readers.tables.columns import numeric_column, read_csv, require_columns
+from chainrule.data.readers.tables.table_encoder import TableEncoder
 from chainrule.data.splits import Encoder
 from chainrule.data.state import FLAG, NAMES, TEXT, fields, number, one_of, optional, whole
 from chainrule.data.text.byte_pairs import BytePairs
@@ -147,10 +147,10 @@ def encoder_from_json(state: Any) -> Encoder:
     True
     """
     # Imported here because point_encoders imports this file.
-    from chainrule.data.readers.clouds import CloudEncoder
-    from chainrule.data.readers.graph_set import GraphEncoder
-    from chainrule.data.readers.link_table import LinkEncoder
-    from chainrule.data.readers.point_encoders import DrawingEncoder, PointEncoder
+    from chainrule.data.readers.graphs.graph_set import GraphEncoder
+    from chainrule.data.readers.graphs.link_table import LinkEncoder
+    from chainrule.data.readers.points.clouds import CloudEncoder
+    from chainrule.data.readers.points.point_encoders import DrawingEncoder, PointEncoder
 
     constructors: dict[str, Callable[[Any], Encoder]] = {
         "table": TableEncoder.from_json,

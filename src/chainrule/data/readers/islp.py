@@ -4,7 +4,7 @@ from pathlib import Path
 
 from chainrule.data import cache
 from chainrule.data.files import FileError
-from chainrule.data.readers.columns import Columns, listed, read_csv
+from chainrule.data.readers.tables.columns import Columns, listed, read_csv
 from chainrule.data.splits import About
 from chainrule.errors import InputError
 

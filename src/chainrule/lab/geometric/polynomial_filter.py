@@ -20,6 +20,7 @@ from chainrule.graphs import Graph
 from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.models.geometric.chebyshev import chebyshev
 from chainrule.models.geometric.polynomial import polynomial_filter
+from chainrule.nn.kernels.sparse import SparseMatrix
 from chainrule.nn.laplacian import (
     fourier_basis,
     laplacian,
@@ -27,7 +28,6 @@ from chainrule.nn.laplacian import (
     scaled_laplacian,
     spectral_filter,
 )
-from chainrule.nn.sparse import SparseMatrix
 
 ROUNDING = 1e-10
 SHOWN = torch.tensor([0.2, 3.0, -3.6, 1.1], dtype=torch.float64)  # a band in the middle

@@ -22,7 +22,7 @@ from torch import Tensor
 from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.models.recurrent import LRU, MinGRU, MinLSTM, Selective, StateSpace
 from chainrule.models.recurrent.recurrent import Recurrent
-from chainrule.nn.scan import scan
+from chainrule.nn.kernels.scan import scan
 
 BOUND = 1 + 1e-9
 INPUTS, WIDTH = 4, 16

@@ -22,7 +22,7 @@ from torch import Tensor
 
 from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.lab.helpers.critical_path import Cost, critical_path
-from chainrule.nn.scan import associative_scan, loop, scan
+from chainrule.nn.kernels.scan import associative_scan, loop, scan
 
 Formula = Callable[[int], tuple[float, float]]
 WAYS: Mapping[str, Callable[..., Tensor]] = {"loop": loop, "scan": scan, "tree": associative_scan}

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from chainrule.lab.claim import Near, Picture, Verdict, ten_percent
-from chainrule.nn.scan import associative_scan, loop, scan
+from chainrule.nn.kernels.scan import associative_scan, loop, scan
 
 BOUND = 1e-12
 BATCH, UNITS = 2, 4

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from chainrule.lab.claim import Near, Picture, Verdict
 from chainrule.models.recurrent.lru import eigenvalues, ring
-from chainrule.nn.scan import scan
+from chainrule.nn.kernels.scan import scan
 
 UNITS, LENGTH, GROWTH, RATE = 32, 40, 1.05, 0.3
 Parametrization = Callable[[Tensor, Tensor], Tensor]

@@ -29,9 +29,9 @@ from chainrule.nn.activations import Activation
 from chainrule.nn.attention import KVCache
 from chainrule.nn.decoding import sample
 from chainrule.nn.dropout import dropout as dropped
+from chainrule.nn.kernels.token_decoder import TokenDecoder, fits
 from chainrule.nn.positions import LearnedPositions
 from chainrule.nn.profile import evaluating
-from chainrule.nn.token_decoder import TokenDecoder, fits
 from chainrule.nn.transformer_block import PreNormBlock, normal_initialization
 
 KVCaches = tuple[KVCache, ...]

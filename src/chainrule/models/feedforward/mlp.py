@@ -20,9 +20,9 @@ from torch import Tensor, nn
 from chainrule.arguments import Count, Rate, checked
 from chainrule.errors import InputError
 from chainrule.nn.activations import activation as activation_named
-from chainrule.nn.dense_stack import DenseLayer, DenseStack
 from chainrule.nn.dropout import dropout
 from chainrule.nn.initialization import initialize
+from chainrule.nn.kernels.dense_stack import DenseLayer, DenseStack
 from chainrule.nn.normalization import WeightNormLinear
 
 NORMS = {

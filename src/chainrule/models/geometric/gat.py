@@ -24,9 +24,9 @@ from chainrule.errors import InputError
 from chainrule.graphs import Graph, path
 from chainrule.nn.dropout import dropout
 from chainrule.nn.initialization import initialize
+from chainrule.nn.kernels.sparse import DenseMatrix, Matrix, SparseMatrix, as_matrix, summed
 from chainrule.nn.laplacian import off_diagonal, with_diagonal
 from chainrule.nn.on_graph import OnGraph, check_edge_features
-from chainrule.nn.sparse import DenseMatrix, Matrix, SparseMatrix, as_matrix, summed
 
 SLOPE = 0.2  # of ρ below zero
 

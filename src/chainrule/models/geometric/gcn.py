@@ -22,9 +22,9 @@ from chainrule.arguments import Count, Rate, checked
 from chainrule.graphs import Graph, path
 from chainrule.nn.dropout import dropout
 from chainrule.nn.initialization import initialize
+from chainrule.nn.kernels.sparse import Matrix, SparseMatrix, as_matrix
 from chainrule.nn.laplacian import normalized_adjacency
 from chainrule.nn.on_graph import OnGraph
-from chainrule.nn.sparse import Matrix, SparseMatrix, as_matrix
 
 
 @checked

@@ -17,10 +17,10 @@ from torch import Tensor
 
 from chainrule.arguments import checked
 from chainrule.graphs import Graph, path
+from chainrule.nn.kernels.sparse import SparseMatrix
 from chainrule.nn.laplacian import normalized_laplacian
 from chainrule.nn.on_graph import OnGraph
 from chainrule.nn.polynomial_filters import FilterConv, FilterNetwork
-from chainrule.nn.sparse import SparseMatrix
 
 
 @checked

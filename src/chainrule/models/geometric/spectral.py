@@ -24,9 +24,9 @@ from torch.nn import init
 from chainrule.arguments import Count, Rate, TwoOrMore, checked
 from chainrule.graphs import Graph, path
 from chainrule.nn.dropout import dropout
+from chainrule.nn.kernels.sparse import DenseMatrix
 from chainrule.nn.laplacian import fourier_basis, normalized_laplacian
 from chainrule.nn.on_graph import OnGraph
-from chainrule.nn.sparse import DenseMatrix
 
 
 @checked

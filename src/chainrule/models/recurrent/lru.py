@@ -21,8 +21,8 @@ from chainrule.arguments import Count, Finite, checked
 from chainrule.errors import InputError
 from chainrule.models.recurrent.recurrent import Recurrent
 from chainrule.models.recurrent.sequence_classifier import SequenceClassifier
-from chainrule.nn.complex_pairs import complex_product, real_product
-from chainrule.nn.scan import scan
+from chainrule.nn.kernels.complex_pairs import complex_product, real_product
+from chainrule.nn.kernels.scan import scan
 
 
 @checked

@@ -16,7 +16,7 @@ from chainrule.arguments import Count, checked
 from chainrule.models.recurrent.recurrent import Recurrent
 from chainrule.models.recurrent.sequence_classifier import SequenceClassifier
 from chainrule.nn.initialization import initialize
-from chainrule.nn.scan import scan
+from chainrule.nn.kernels.scan import scan
 
 MAX_HALF_LIFE = 1000.0  # steps after which the slowest unit has forgotten half
 

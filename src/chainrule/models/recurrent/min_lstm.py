@@ -19,7 +19,7 @@ from chainrule.models.recurrent.min_gru import gate_logit, half_lives
 from chainrule.models.recurrent.recurrent import Recurrent
 from chainrule.models.recurrent.sequence_classifier import SequenceClassifier
 from chainrule.nn.initialization import initialize
-from chainrule.nn.scan import scan
+from chainrule.nn.kernels.scan import scan
 
 
 @checked

@@ -24,7 +24,7 @@ from torch import Tensor, nn
 from chainrule.arguments import Count, checked
 from chainrule.models.recurrent.recurrent import Recurrent
 from chainrule.models.recurrent.sequence_classifier import SequenceClassifier
-from chainrule.nn.second_derivatives import differentiable_gradients
+from chainrule.nn.kernels.second_derivatives import differentiable_gradients
 
 
 @checked

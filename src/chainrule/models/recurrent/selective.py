@@ -23,7 +23,7 @@ from chainrule.arguments import Count, checked
 from chainrule.models.recurrent.recurrent import Recurrent
 from chainrule.models.recurrent.sequence_classifier import SequenceClassifier
 from chainrule.nn.initialization import initialize
-from chainrule.nn.scan import scan
+from chainrule.nn.kernels.scan import scan
 
 MIN_DELTA, MAX_DELTA = 1e-3, 1e-1  # range of the initial Δ
 

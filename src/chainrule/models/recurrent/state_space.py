@@ -19,8 +19,8 @@ from torch import Tensor, nn
 from chainrule.arguments import Count, checked
 from chainrule.models.recurrent.recurrent import Recurrent
 from chainrule.models.recurrent.sequence_classifier import SequenceClassifier
-from chainrule.nn.complex_pairs import complex_product, real_product
-from chainrule.nn.scan import scan
+from chainrule.nn.kernels.complex_pairs import complex_product, real_product
+from chainrule.nn.kernels.scan import scan
 
 MIN_DELTA, MAX_DELTA = 1e-3, 1e-1  # range of the initial Δ
 

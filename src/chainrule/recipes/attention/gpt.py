@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
-from chainrule.data.readers.text_file import text_file
+from chainrule.data.readers.texts.text_file import text_file
 from chainrule.data.splits import Splits
 from chainrule.data.text.byte_pairs import BytePairs
 from chainrule.data.text.hub_tokenizers import hub_byte_pairs

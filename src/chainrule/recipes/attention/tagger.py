@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import torch
 from torch import Tensor, nn
 
-from chainrule.data.readers.conll import TaggedSentence, tagged_sentences
+from chainrule.data.readers.texts.conll import TaggedSentence, tagged_sentences
 from chainrule.data.splits import Split, Splits
 from chainrule.data.text.vocabulary import pad_sequences
 from chainrule.data.text.wordpiece import WordPiece

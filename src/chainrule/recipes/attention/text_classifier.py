@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from torch import nn
 
-from chainrule.data.readers.labeled_text import labeled_texts
+from chainrule.data.readers.texts.labeled_text import labeled_texts
 from chainrule.data.splits import Split, Splits
 from chainrule.data.text.encoders import BagEncoder, SentenceEncoder, TokenEncoder
 from chainrule.data.text.vocabulary import tokenize, word_vocabulary

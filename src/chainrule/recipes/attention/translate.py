@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from chainrule.data.datasets.multi30k import Captions
-from chainrule.data.readers.pairs import sentence_pairs
+from chainrule.data.readers.texts.pairs import sentence_pairs
 from chainrule.errors import InputError
 from chainrule.learning.bleu import check_installed
 from chainrule.models.attention.transformer import Transformer

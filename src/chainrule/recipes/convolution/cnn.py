@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from torch import nn
 
-from chainrule.data.readers.images import images
-from chainrule.data.readers.photos import Resize
+from chainrule.data.readers.images.images import images
+from chainrule.data.readers.images.photos import Resize
 from chainrule.data.splits import Splits
 from chainrule.errors import InputError
 from chainrule.learning.augmentation import Augment, compose, horizontal_flip, random_crop

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from torch import nn
 
-from chainrule.data.readers.masked_images import MAX_MASK_CLASSES, masked_images
+from chainrule.data.readers.images.masked_images import MAX_MASK_CLASSES, masked_images
 from chainrule.data.splits import Split, Splits
 from chainrule.errors import InputError
 from chainrule.learning.tasks import SEGMENTATION, Task

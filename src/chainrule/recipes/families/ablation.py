@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, TypeVar
 import torch
 from torch import Tensor
 
-from chainrule.data.readers.column_encodings import NumericColumn
-from chainrule.data.readers.table_encoder import TableEncoder
+from chainrule.data.readers.tables.column_encodings import NumericColumn
+from chainrule.data.readers.tables.table_encoder import TableEncoder
 from chainrule.data.splits import Split, Splits
 from chainrule.errors import InputError
 from chainrule.learning.metrics import error

@@ -16,8 +16,8 @@ import torch
 from torch import Tensor, nn
 
 from chainrule.data.graph_splits import GraphSplits
-from chainrule.data.readers.columns import read_csv
-from chainrule.data.readers.node_encoder import NodeEncoder
+from chainrule.data.readers.graphs.node_encoder import NodeEncoder
+from chainrule.data.readers.tables.columns import read_csv
 from chainrule.errors import InputError
 from chainrule.nn.on_graph import OnGraph
 from chainrule.runs.recipe import SPLITS, BaseRecipe, DataSummary, Predictions

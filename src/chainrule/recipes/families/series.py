@@ -14,8 +14,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from chainrule.data.readers.series import SeriesSplits
-from chainrule.data.readers.series_encoder import QUANTILES, SeriesEncoder
+from chainrule.data.readers.series.series import SeriesSplits
+from chainrule.data.readers.series.series_encoder import QUANTILES, SeriesEncoder
 from chainrule.learning.losses import pinball
 from chainrule.learning.tasks import Task
 from chainrule.runs.bands import band_margins, rolling_margins, widened

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from chainrule.data.readers.table_encoder import TableEncoder
+from chainrule.data.readers.tables.table_encoder import TableEncoder
 from chainrule.recipes.families.class_reports import (
     calibration_figure,
     chosen_decision,

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from torch import nn
 
-from chainrule.data.readers.parquet import is_large
-from chainrule.data.readers.table import TableOptions, table
-from chainrule.data.readers.table_blocks import table_blocks
-from chainrule.data.readers.table_encoder import TableEncoder
-from chainrule.data.readers.table_files import is_address
-from chainrule.data.readers.word_columns import EmbeddedColumn
+from chainrule.data.readers.tables.parquet import is_large
+from chainrule.data.readers.tables.table import TableOptions, table
+from chainrule.data.readers.tables.table_blocks import table_blocks
+from chainrule.data.readers.tables.table_encoder import TableEncoder
+from chainrule.data.readers.tables.table_files import is_address
+from chainrule.data.readers.tables.word_columns import EmbeddedColumn
 from chainrule.data.splits import Encoder, Splits
 from chainrule.errors import InputError
 from chainrule.learning.tasks import Task, in_units

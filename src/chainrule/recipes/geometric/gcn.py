@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from torch import nn
 
 from chainrule.data.graph_splits import GraphSplits
-from chainrule.data.readers.graph_table import GraphOptions, graph_table
+from chainrule.data.readers.graphs.graph_table import GraphOptions, graph_table
 from chainrule.errors import InputError
 from chainrule.graphs import Graph
 from chainrule.models.geometric.chebyshev import ChebNet

@@ -18,8 +18,8 @@ import torch
 from torch import nn
 
 from chainrule.data.graph_splits import GraphSplits
-from chainrule.data.readers.columns import read_csv
-from chainrule.data.readers.graph_set import GraphEncoder, graph_set
+from chainrule.data.readers.graphs.graph_set import GraphEncoder, graph_set
+from chainrule.data.readers.tables.columns import read_csv
 from chainrule.errors import InputError
 from chainrule.models.geometric.graph_classifier import GraphClassifier
 from chainrule.nn.on_graph import OnGraphs

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from chainrule.data.graph_splits import GraphSplits
-from chainrule.data.readers.link_table import link_table
+from chainrule.data.readers.graphs.link_table import link_table
 from chainrule.graphs import to_scipy
 from chainrule.learning.augmentation import Augment
 from chainrule.models.geometric.gat import GAT

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from torch import nn
 
-from chainrule.data.readers.clouds import clouds
+from chainrule.data.readers.points.clouds import clouds
 from chainrule.data.splits import Splits
 from chainrule.learning.augmentation import Augment, compose
 from chainrule.learning.point_augmentation import (

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from torch import Tensor, nn
 
-from chainrule.data.readers.series import SeriesOptions, SeriesSplits, series
-from chainrule.data.readers.series_encoder import QUANTILES
+from chainrule.data.readers.series.series import SeriesOptions, SeriesSplits, series
+from chainrule.data.readers.series.series_encoder import QUANTILES
 from chainrule.errors import InputError
 from chainrule.learning.tasks import Task
 from chainrule.models.recurrent.forecaster import CausalEncoder, Forecaster

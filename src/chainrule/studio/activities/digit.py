@@ -12,8 +12,8 @@ from torch import Tensor, nn
 from chainrule.data import cache
 from chainrule.data.datasets import digits, mnist
 from chainrule.data.readers.encoders import ImageEncoder
-from chainrule.data.readers.idx import FILES
-from chainrule.data.readers.point_encoders import ink_points
+from chainrule.data.readers.images.idx import FILES
+from chainrule.data.readers.points.point_encoders import ink_points
 from chainrule.data.splits import Split, Splits
 from chainrule.errors import InputError
 from chainrule.models.attention.vit import ViT

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import torch
 from torch import nn
 
-from chainrule.data.readers.text_file import encode_characters
+from chainrule.data.readers.texts.text_file import encode_characters
 from chainrule.data.text.vocabulary import Vocabulary, character_vocabulary
 from chainrule.errors import InputError
 from chainrule.learning.tasks import LANGUAGE_MODELING

@@ -1,0 +1,1 @@
+"""Pictures: folders, masks, photos, and the bytes of MNIST."""

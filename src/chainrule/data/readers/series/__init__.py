@@ -1,0 +1,1 @@
+"""Time series: dates, lags and the rows of a forecast."""

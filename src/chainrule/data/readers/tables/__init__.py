@@ -1,0 +1,1 @@
+"""Tables: columns found, checked, encoded; files of every kind; blocks of rows."""

@@ -1,0 +1,275 @@
+"""Tables as columns of text: reading CSV files, recognizing numbers, words and missing values."""
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from decimal import Decimal
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from chainrule.data.readers.tables.dates import matched
+from chainrule.data.readers.tables.numbers import (
+    PlainNumber,
+    decimals_of,
+    is_missing,
+    parse_numbers,
+)
+from chainrule.data.readers.tables.table_files import Sheet, load
+from chainrule.data.state import shown
+from chainrule.errors import InputError
+
+Columns = dict[str, list[str]]
+
+LARGEST = 1e30  # float32 cannot hold sums of squares of larger numbers
+NAMES = 20  # of columns in a message
+MAX_FAULTS = 10  # in a message
+MAJORITY = 0.8  # a column with this fraction of numbers, but words too, is taken for a mistake
+
+
+class Table(NamedTuple):
+    """The columns of a table as text, and what was decided while reading them."""
+
+    columns: Columns
+    remarks: tuple[str, ...] = ()
+
+
+class Faults(AbstractContextManager["Faults"]):
+    """Collects the errors of several `with` blocks, to be told at once."""
+
+    def __init__(self) -> None:
+        self.found: list[str] = []
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> bool:
+        if isinstance(error, InputError):
+            self.found.append(str(error))
+        return isinstance(error, InputError)
+
+    def refuse(self, where: str = "") -> None:
+        """Raise one error for all faults, if there are any."""
+        if not self.found:
+            return
+        more = f"; and {len(self.found) - MAX_FAULTS:,} more" * (len(self.found) > MAX_FAULTS)
+        count = f"{len(self.found):,} faults: " * (len(self.found) > 1)
+        raise InputError(where + count + "; ".join(self.found[:MAX_FAULTS]) + more)
+
+
+def as_columns(source: Any) -> Columns:
+    """The columns of a file, a DataFrame or a dictionary of columns, as text."""
+    return read_table(source).columns
+
+
+def read_csv(path: str | Path) -> Columns:
+    """The columns of a CSV file with a header, delimited by commas, semicolons, tabs or bars."""
+    return read_table(path).columns
+
+
+def read_table(source: Any, query: str = "") -> Table:
+    """The columns of a table as text, with remarks.
+
+    source: the path of a file, the address of a database, a pandas or polars DataFrame, or a
+        dictionary of columns.
+    query: SQL, for a database.
+    """
+    if isinstance(source, Table):
+        return source
+    if isinstance(source, str | Path):
+        content = load(source, query)
+        return _sheet(source, content) if isinstance(content, Sheet) else _csv(source, *content)
+    if hasattr(source, "get_columns"):  # polars
+        return _checked_lengths(_named((s.name, s.to_list()) for s in source.get_columns()))
+    if not hasattr(source, "items"):
+        raise InputError(
+            "expected the path of a table, a DataFrame or a dictionary of columns, "
+            f"got {type(source).__name__}"
+        )
+    pairs = ((n, v.tolist() if hasattr(v, "tolist") else v) for n, v in source.items())
+    return _checked_lengths(_named(pairs))
+
+
+def cell(value: Any) -> str:
+    """A value as text; numbers remember that they were numbers."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value if isinstance(value, PlainNumber) else value.strip()
+    if isinstance(value, int | float | Decimal | np.number) and not isinstance(value, bool):
+        return PlainNumber(value)
+    return str(value).strip()
+
+
+def _named(pairs: Iterable[tuple[Any, Iterable[Any]]]) -> Table:
+    """Columns with different names, none of them empty."""
+    names, values = [], []
+    for name, column in pairs:
+        names.append(str(name).strip())
+        values.append([v.strip() if type(v) is str else cell(v) for v in column])
+    names, remarks = unique_names(names)
+    return Table(dict(zip(names, values, strict=True)), remarks)
+
+
+def unique_names(header: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
+    """(names, remarks): columns without a name are numbered, and so are equal names."""
+    names: list[str] = []
+    remarks = []
+    given, used, copies = set(header), set[str](), Counter[str]()
+    for place, name in enumerate(header, 1):
+        first = new = name or f"column {place}"
+        while new in used or (new != name and new in given):
+            copies[first] += 1
+            new = f"{first} ({copies[first] + 1})"
+        if not name:
+            remarks.append(f"column {place} has no name and is called {new!r}")
+        elif new != name:
+            remarks.append(f"another column named {name!r} is called {new!r}")
+        used.add(new)
+        names.append(new)
+    return names, tuple(remarks[:NAMES])
+
+
+def _checked_lengths(table: Table) -> Table:
+    if not table.columns:
+        raise InputError("the table is empty; expected named columns")
+    lengths = {name: len(values) for name, values in table.columns.items()}
+    if len(set(lengths.values())) > 1:
+        shortest, longest = (pick(lengths, key=lambda name: lengths[name]) for pick in (min, max))
+        raise InputError(
+            f"expected columns of equal length, got {lengths[shortest]} values of {shortest!r} and "
+            f"{lengths[longest]} of {longest!r}"
+        )
+    return table
+
+
+def _csv(path: str | Path, text: str, remarks: tuple[str, ...]) -> Table:
+    lines = _lines(path, text)
+    number, header = next(lines, (1, []))
+    return _rows(path, (number, header), list(lines), remarks)
+
+
+def _sheet(path: str | Path, sheet: Sheet) -> Table:
+    rows = ([cell(value) for value in row] for row in sheet.rows)
+    return _rows(path, (1, sheet.header), list(enumerate(rows, 2)), sheet.remarks)
+
+
+def _rows(
+    path: str | Path,
+    first: tuple[int, list[str]],
+    lines: list[tuple[int, list[str]]],
+    remarks: tuple[str, ...],
+) -> Table:
+    """The table of a numbered header and numbered rows."""
+    number, header = first
+    if not header:
+        raise InputError(f"{path} is empty; expected a line of column names, then the rows")
+    _check_header(path, number, header)
+    if not lines:
+        raise InputError(f"{path} has column names but no rows")
+    rows = [row for _, row in lines]
+    if {len(row) for row in rows} == {len(header) + 1}:
+        # R leaves out the name of the row names; others end their rows with a delimiter.
+        if all(row[-1] == "" for row in rows):
+            rows = [row[:-1] for row in rows]
+        else:
+            header = ["", *header]
+    faults = Faults()
+    faults.found = [
+        f"line {number}: expected {len(header)} values, got {len(row)}"
+        for (number, _), row in zip(lines, rows, strict=True)
+        if len(row) != len(header)
+    ]
+    faults.refuse(f"{path}, ")
+    names, renamed = unique_names(header)
+    columns = [list(values) for values in zip(*rows, strict=True)]
+    return Table(dict(zip(names, columns, strict=True)), remarks + renamed)
+
+
+def _lines(path: str | Path, text: str) -> Iterator[tuple[int, list[str]]]:
+    """(line number, values) of every non-blank line."""
+    first = text.lstrip().split("\n", 1)[0]
+    delimiter = max(",;\t|", key=first.count)
+    reader = csv.reader(io.StringIO(text), delimiter=delimiter, skipinitialspace=True, strict=True)
+    try:
+        for row in reader:
+            if row:
+                yield reader.line_num, [value.strip() for value in row]
+    except csv.Error as error:
+        raise InputError(f"{path}, line {reader.line_num}: {error}") from error
+
+
+def _check_header(path: str | Path, line: int, header: list[str]) -> None:
+    if not parse_numbers(header)[1]:
+        got = f"{', '.join(header[:NAMES])}{', …' * (len(header) > NAMES)}"
+        raise InputError(f"{path}, line {line}: expected column names, got the numbers {got}")
+
+
+def require_columns(table: Columns, names: Iterable[str]) -> None:
+    """Refuse a table that lacks one of these columns."""
+    absent = [name for name in names if name not in table]
+    if absent:
+        raise InputError(
+            f"missing column{'s' * (len(absent) > 1)} {listed(absent)}, which the training data "
+            f"had; got {listed(table)}"
+        )
+
+
+def listed(names: Iterable[str], most: int = NAMES) -> str:
+    """The first different names, and how many more there are."""
+    every = list(dict.fromkeys(names))
+    more = f" and {len(every) - most:,} more" if len(every) > most else ""
+    return ", ".join(map(shown, every[:most])) + more
+
+
+def numeric_column(name: str, values: list[str]) -> np.ndarray:
+    """One float64 per value, NaN where it is missing."""
+    x, words = parse_numbers(values)
+    wrong = [*words, *np.flatnonzero(np.abs(x) > LARGEST)]
+    if wrong:
+        raise InputError(
+            f"column {name!r}, row {wrong[0] + 1} below the header: "
+            f"expected a finite number, got {values[wrong[0]]!r}"
+        )
+    return x
+
+
+def is_numeric(name: str, values: list[str]) -> bool:
+    """Whether a column holds numbers (True) or words (False); a doubtful one is refused."""
+    x, rows = parse_numbers(values)
+    if not rows:
+        return True
+    words = [values[row] for row in rows]
+    if np.isfinite(x).sum() >= MAJORITY / (1 - MAJORITY) * len(words):
+        raise InputError(
+            f"column {name!r} holds numbers, but {words[0]!r} in row {rows[0] + 1} below the "
+            "header; correct the value, or leave it empty if it is missing"
+        )
+    formatted = [word for word in words if decimals_of(word)]
+    present = len(values) - sum(map(is_missing, values))
+    if formatted and present - len(words) + len(formatted) >= MAJORITY * present:
+        raise InputError(
+            f"column {name!r} writes numbers like {formatted[0]!r}; write plain numbers like "
+            "1234.5: a decimal point, no thousands separators, no currency or percent sign"
+        )
+    return False
+
+
+def are_dates(values: list[str]) -> bool:
+    """Whether most values look like dates."""
+    return sum(matched(value) is not None for value in values) >= MAJORITY * len(values)
+
+
+def is_row_index(values: list[str]) -> bool:
+    """Whether a column counts the rows: consecutive whole numbers, up or down."""
+    x = parse_numbers(values)[0]
+    if len(x) < 2 or not (np.abs(x) <= LARGEST).all():
+        return False
+    steps = np.diff(x)
+    return bool(x[0] % 1 == 0 and ((steps == 1).all() or (steps == -1).all()))

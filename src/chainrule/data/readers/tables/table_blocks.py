@@ -1,0 +1,269 @@
+"""Your own table, larger than memory: Parquet files, read row group by row group.
+
+One pass over the file finds mean and spread of the numbers and the words of the others, and takes
+out rows for validation, for the test, and as a sample of the training rows. In training every row
+group is read and encoded when its turn comes; its held-out rows are dropped.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from chainrule.arguments import Share, checked
+from chainrule.data.readers.tables.column_encodings import Column
+from chainrule.data.readers.tables.column_statistics import (
+    ColumnStatistics,
+    NumberStatistics,
+    TargetStatistics,
+    WordStatistics,
+)
+from chainrule.data.readers.tables.encoded_rows import encoded
+from chainrule.data.readers.tables.parquet import ParquetFiles, kind_of, numbers, require
+from chainrule.data.readers.tables.table import MIN_ROWS, rare_class_remarks
+from chainrule.data.readers.tables.table_encoder import TableEncoder, target_units
+from chainrule.data.splits import TEST_SEED, BlockSplits, Seed, Split
+from chainrule.errors import InputError
+
+MOST_HELD = 50_000  # rows of the validation split, the test split and the sample
+MAX_BLOCK = 2**29  # bytes of an encoded row group
+PARTS = ("test", "validation", "train")
+
+
+@dataclass(frozen=True, eq=False)
+class TableBlocks:
+    """The training rows of Parquet files, encoded when they are read.
+
+    files: of the table.
+    encoder: of its rows.
+    left_out: of every row group, the rows that are not for training, in ascending order.
+    """
+
+    files: ParquetFiles
+    encoder: TableEncoder
+    left_out: tuple[np.ndarray, ...]
+
+    @cached_property
+    def sizes(self) -> list[int]:
+        """Number of training rows of each row group."""
+        pairs = zip(self.files.groups, self.left_out, strict=True)
+        return [group.rows - len(out) for group, out in pairs]
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of one row in memory."""
+        return 4 * len(self.encoder.features) + (8 if self.encoder.classes else 4)
+
+    def read(self, block: int, rows: np.ndarray | None = None) -> tuple[Tensor, Tensor]:
+        """Features and targets of the training rows of a row group, or some of them."""
+        names = [*(column.name for column in self.encoder.columns), self.encoder.target]
+        table = self.files.read(block, names)
+        keep = np.delete(np.arange(table.num_rows), self.left_out[block])
+        return encoded(self.encoder, table, keep if rows is None else keep[rows])
+
+
+@checked
+def table_blocks(
+    source: str | Path,
+    target: str,
+    seed: Seed = 0,
+    test_fraction: Share = 0.2,
+    validation_fraction: Share = 0.2,
+    task: str | None = None,
+    ignore: tuple[str, ...] = (),
+) -> BlockSplits:
+    """The splits of a table that is larger than memory; the training rows stay on the disk.
+
+    The validation split, the test split and the sample of training rows that is `train` have at
+    most 50,000 rows each.
+
+    source: a Parquet file, or a folder of Parquet files with the same columns.
+    target: the column to predict; rows without it are dropped and counted in the remarks.
+    seed: draws the validation split; the test split is always the same.
+    test_fraction: size of the test split, up to its limit.
+    validation_fraction: size of the validation split, up to its limit.
+    task: "classification" or "regression"; None decides by the target, as for `table`.
+    ignore: columns to drop.
+
+    >>> import tempfile
+    >>> import pyarrow
+    >>> from pyarrow.parquet import write_table
+    >>> columns = {"rooms": [k % 9 for k in range(99)], "price": [k % 9 / 2 for k in range(99)]}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_table(pyarrow.table(columns), f"{folder}/homes.parquet")
+    ...     data = table_blocks(f"{folder}/homes.parquet", target="price", task="regression")
+    ...     len(data.validation.x), len(data.test.x)
+    (20, 20)
+    """
+    files = ParquetFiles(source)
+    require(files, (target, *ignore))
+    if target in ignore:
+        raise InputError(f"the target {target!r} cannot be in ignore")
+    found = Survey(files, target, ignore, seed, (test_fraction, validation_fraction))
+    for block in range(len(files.groups)):
+        found.add(block)
+    if min(found.counts.values()) == 0 or sum(found.counts.values()) < MIN_ROWS:
+        total = sum(found.counts.values())
+        raise InputError(
+            f"expected at least {MIN_ROWS} rows with a {target!r}, got {total}; add more rows"
+        )
+    encoder = found.encoder(task)
+    blocks = TableBlocks(files, encoder, tuple(found.left_out))
+    check_blocks(blocks)
+    splits = found.splits(encoder)
+    held = ", ".join(f"{name} {len(splits[name].y):,}" for name in ("validation", "test"))
+    remarks = (
+        f"{sum(blocks.sizes):,} training rows stay on the disk, in {len(blocks.sizes):,} row "
+        f"groups; {held} rows; training metrics are of {len(splits['train'].y):,} rows",
+        *found.remarks,
+        *encoder.remarks,
+        *rare_class_remarks(encoder.classes, splits["train"].y),
+    )
+    return BlockSplits(
+        splits["train"],
+        splits["validation"],
+        splits["test"],
+        encoder.classes,
+        encoder=encoder,
+        remarks=remarks,
+        blocks=blocks,
+    )
+
+
+def check_blocks(blocks: TableBlocks) -> None:
+    """Refuse row groups that would not fit into memory, some at once."""
+    largest = max(blocks.sizes) * blocks.row_bytes
+    if largest > MAX_BLOCK:
+        raise InputError(
+            f"{blocks.files.paths[0]} has row groups of up to {max(blocks.sizes):,} rows, which "
+            f"take {largest / 2**20:,.0f} MiB each; write it with at most "
+            f"{MAX_BLOCK // blocks.row_bytes:,} rows in a group (pyarrow: row_group_size)"
+        )
+
+
+class Survey:
+    """What one pass over a table finds, row group by row group.
+
+    files: of the table.
+    target: the column to predict.
+    ignore: columns to drop.
+    seed: draws the validation split.
+    fractions: sizes of test and validation split.
+    """
+
+    def __init__(
+        self,
+        files: ParquetFiles,
+        target: str,
+        ignore: Sequence[str],
+        seed: int,
+        fractions: tuple[float, float],
+    ):
+        self.files, self.target, self.seed = files, target, seed
+        kinds = {name: kind_of(kind) for name, kind in files.types.items() if name not in ignore}
+        self.dropped = [
+            f"column {name!r} was dropped: it holds {files.types[name]}, neither numbers nor words"
+            for name, kind in kinds.items()
+            if kind == "other" and name != target
+        ]
+        if kinds[target] == "other":
+            raise InputError(
+                f"the target {target!r} holds {files.types[target]}; expected numbers or words"
+            )
+        self.columns: dict[str, ColumnStatistics] = {
+            name: NumberStatistics(name) if kind == "numbers" else WordStatistics(name)
+            for name, kind in kinds.items()
+            if kind != "other" and name != target
+        }
+        self.classes = TargetStatistics(target, kinds[target] == "numbers")
+        test, validation = (min(round(f * files.rows), MOST_HELD) for f in fractions)
+        rest = max(1, files.rows - test - validation)
+        self.wanted = dict(zip(PARTS, (test, validation, min(rest, MOST_HELD)), strict=True))
+        self.counts = dict.fromkeys(PARTS, 0)
+        self.seen = self.unlabeled = 0
+        self.left_out: list[np.ndarray] = []
+        self.taken: list[Any] = []
+        self.parts: list[np.ndarray] = []
+
+    def add(self, block: int) -> None:
+        """Read a row group: draw its held-out rows, count the others."""
+        table = self.files.read(block, [*self.columns, self.target])
+        y = self.classes.read(table.column(self.target))
+        labeled = np.flatnonzero(y >= 0) if y.dtype == np.int64 else np.flatnonzero(~np.isnan(y))
+        self.unlabeled += table.num_rows - len(labeled)
+        self.seen += table.num_rows
+        drawn = self.drawn(block, labeled)
+        training = np.setdiff1d(
+            labeled, np.concatenate([drawn["test"], drawn["validation"]]), assume_unique=True
+        )
+        self.left_out.append(np.setdiff1d(np.arange(table.num_rows), training, assume_unique=True))
+        self.classes.add(y[labeled])
+        for name, statistics in self.columns.items():
+            statistics.add(table.column(name), training)
+        rows = np.concatenate([drawn[part] for part in PARTS])
+        self.taken.append(table.take(rows))
+        self.parts.append(np.repeat(np.arange(len(PARTS)), [len(drawn[part]) for part in PARTS]))
+
+    def drawn(self, block: int, labeled: np.ndarray) -> dict[str, np.ndarray]:
+        """Rows of each part; all row groups give in proportion to their size."""
+        found, rest = {}, labeled
+        for number, part in enumerate(PARTS):
+            share = self.wanted[part] * self.seen / max(1, self.files.rows)
+            size = min(max(0, round(share) - self.counts[part]), len(rest))
+            seed = TEST_SEED if part == "test" else self.seed
+            draw = np.random.default_rng([seed, block, number])
+            found[part] = np.sort(draw.choice(rest, size, replace=False))
+            rest = np.setdiff1d(rest, found[part], assume_unique=True)
+            self.counts[part] += size
+        return found
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        if not self.unlabeled:
+            return ()
+        return (f"{self.unlabeled:,} of {self.seen:,} rows were dropped: no {self.target!r}",)
+
+    @cached_property
+    def held(self) -> Any:
+        """All rows that were taken out, and the sample, as one table."""
+        import pyarrow
+
+        return pyarrow.concat_tables(self.taken).combine_chunks()
+
+    def encoder(self, task: str | None) -> TableEncoder:
+        """The encoder of the training rows."""
+        columns: list[Column] = []
+        dropped = list(self.dropped)
+        sample = np.flatnonzero(np.concatenate(self.parts) == PARTS.index("train"))
+        for name, statistics in self.columns.items():
+            column, reason = statistics.fitted(self.held.column(name).take(sample))
+            if column is None:
+                dropped.append(f"column {name!r} was dropped: {reason}")
+            else:
+                columns.append(column)
+        if not columns:
+            raise InputError(
+                f"expected columns besides the target {self.target!r} to learn from, got none"
+                + "".join(f"; {note}" for note in dropped)
+            )
+        classes = self.classes.names(task)
+        shift, scale = 0.0, 1.0
+        if not classes:
+            shift, scale = target_units(
+                numbers(self.target, self.held.column(self.target).take(sample))
+            )
+        return TableEncoder(
+            tuple(columns), self.target, classes, tuple(dropped), shift=shift, scale=scale
+        )
+
+    def splits(self, encoder: TableEncoder) -> dict[str, Split]:
+        """The parts that are in memory."""
+        part = np.concatenate(self.parts)
+        return {
+            name: Split(*encoded(encoder, self.held, np.flatnonzero(part == number)))
+            for number, name in enumerate(PARTS)
+        }

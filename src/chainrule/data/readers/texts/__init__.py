@@ -1,0 +1,1 @@
+"""Texts: files, labels, pairs, treebanks."""
