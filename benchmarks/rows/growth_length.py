@@ -55,19 +55,19 @@ def recurrent(kind: str) -> Callable[[int], Unit]:
 
 
 def lengths(largest: int) -> list[int]:
-    return [2**k for k in range(8, 20, 2) if 2**k <= largest]
+    return [128, *(2**k for k in range(8, 18, 2) if 2**k <= largest)]
 
 
 ROW = Growth(
     axis="steps",
     lines={
-        "full attention": Line(full, [256, 1024, 2048, 4096, 8192], 2.0, 1.0),
+        "full attention": Line(full, [128, 256, 1024, 2048, 4096, 8192], 2.0, 1.0),
         f"window of {WINDOW}": Line(windowed, lengths(16_384), 1.0, 1.0),
         "linear attention, causal": Line(linear, lengths(16_384), 1.0, 1.0),
         "LSTM": Line(recurrent("LSTM"), lengths(16_384), 1.0, 1.0),
         "minGRU": Line(recurrent("MinGRU"), lengths(65_536), 1.0, 1.0),
         "LRU": Line(recurrent("LRU"), lengths(65_536), 1.0, 1.0),
-        "selective (Mamba's scan)": Line(recurrent("Selective"), lengths(16_384), 1.0, 1.0),
+        "selective (Mamba's scan)": Line(recurrent("Selective"), lengths(65_536), 1.0, 1.0),
     },
     tiny=(8, 16),
 )
