@@ -1,6 +1,6 @@
 """PointNet on clouds of 256 points in space, 1,024 global features, both T-nets, batch 32, Adam.
 
-The plain network has no penalty on its second T-net: 64 × 64 products that take no time to speak of.
+The plain network has no penalty on its second T-net, which takes products of 64 × 64 numbers.
 """
 
 from itertools import pairwise
