@@ -1,15 +1,13 @@
 """The built site in a real browser: pages open, equations are set, nothing leaves the machine."""
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from browsing import chromium, strict_tab
 
 SITE = Path(__file__).parents[2] / "build" / "docs"
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
-QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
 KINDS = (
     "index.html",
     "guides/first-network.html",
@@ -32,39 +30,17 @@ KINDS = (
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """The system's Chromium, driven by Playwright; the site must have been built."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
-    path = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if path is None:
-        pytest.skip("needs Chromium (apt-get install chromium) to look at the page")
     if not (SITE / "index.html").exists():
         pytest.skip("needs the site: make docs")
-    with playwright.sync_playwright() as driver:
-        found = driver.chromium.launch(executable_path=path, args=QUIET)
+    with chromium() as found:
         yield found
-        found.close()
 
 
 @pytest.fixture(params=["light", "dark"])
 def page(browser: Any, request: pytest.FixtureRequest) -> Iterator[Any]:
-    """A tab in which every console error and every request to the network is a failure."""
-    context = browser.new_context(color_scheme=request.param)
-    tab = context.new_page()
-    wrong: list[str] = []
-    tab.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
-    tab.on("pageerror", lambda error: wrong.append(str(error)))
-    tab.on("requestfailed", lambda asked: wrong.append(f"not found: {asked.url}"))
-    tab.on(
-        "request",
-        lambda asked: (
-            None
-            if asked.url.startswith(("file:", "data:", "blob:"))
-            else wrong.append(f"asked for {asked.url}")
-        ),
-    )
-    yield tab
-    context.close()
-    assert not wrong, wrong
+    """A tab that may read files alone."""
+    with strict_tab(browser, "file:", color_scheme=request.param) as tab:
+        yield tab
 
 
 @pytest.mark.parametrize("name", KINDS)

@@ -1,18 +1,16 @@
 """A running studio, and a real browser to look at it."""
 
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
+from browsing import chromium, strict_tab
 
 TOKEN = "a-token-for-the-tests"
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
-QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
 
 
 class Studio(NamedTuple):
@@ -53,38 +51,18 @@ def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
     first = process.stdout.readline()  # printed once the port is open
     yield Studio(process, int(first.split(":")[2].split("/")[0]), runs)
     process.terminate()
-    process.communicate(timeout=20)
+    process.communicate(timeout=120)
 
 
 @pytest.fixture(scope="module")  # its event loop must not run in the tests of other files
-def browser() -> Iterator["object"]:
-    """The system's Chromium, driven by Playwright."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
-    path = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if path is None:
-        pytest.skip("needs Chromium (apt-get install chromium) to look at the page")
-    with playwright.sync_playwright() as driver:
-        found = driver.chromium.launch(executable_path=path, args=QUIET)
+def browser() -> Iterator[Any]:
+    with chromium() as found:
         yield found
-        found.close()
 
 
 @pytest.fixture
-def page(browser: object, studio: Studio) -> Iterator["object"]:
-    """A tab of 1280 × 800 in which every console error and outside request is a failure."""
-    context = browser.new_context(viewport={"width": 1280, "height": 800})  # type: ignore[attr-defined]
-    tab = context.new_page()
-    wrong: list[str] = []
-    tab.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
-    tab.on("pageerror", lambda error: wrong.append(str(error)))
-    tab.on(
-        "request",
-        lambda asked: (
-            None
-            if studio.host in asked.url or asked.url.startswith(("data:", "blob:"))
-            else wrong.append(f"asked for {asked.url}")
-        ),
-    )
-    yield tab
-    context.close()
-    assert not wrong, wrong
+def page(browser: Any, studio: Studio) -> Iterator[Any]:
+    """A tab of 1280 × 800 that may ask the studio alone."""
+    size = {"width": 1280, "height": 800}
+    with strict_tab(browser, f"http://{studio.host}", f"ws://{studio.host}", viewport=size) as tab:
+        yield tab

@@ -12,7 +12,6 @@ from tests.studio.conftest import Studio
 
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
 expect = playwright.expect
-expect.set_options(timeout=20_000)
 
 
 def png() -> bytes:
@@ -43,7 +42,7 @@ def changed(page: Any, selector: str, before: str) -> None:
 
 def test_a_drawn_digit_is_read_and_explained(page: Any, studio: Studio) -> None:
     page.goto(studio.address("draw?network=mlp"))
-    expect(page.locator(".train-status[data-trained=true]")).to_be_visible(timeout=30_000)
+    expect(page.locator(".train-status[data-trained=true]")).to_be_visible()
     expect(page.locator(".answer")).to_have_text("3")
     expect(page.locator(".layer")).to_have_count(3)
     page.get_by_role("button", name="Write a 0").click()

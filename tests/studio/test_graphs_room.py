@@ -8,7 +8,6 @@ from tests.studio.conftest import Studio
 
 playwright = pytest.importorskip("playwright.sync_api")
 expect = playwright.expect
-expect.set_options(timeout=15_000)
 
 
 def select(page: Any, label: str, text: str) -> None:

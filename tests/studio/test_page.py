@@ -60,7 +60,7 @@ def test_an_unknown_room_is_home_and_an_unknown_entry_a_sentence(page: Any, stud
 
 def test_the_page_comes_back_by_itself(page: Any, studio: Studio) -> None:
     page.goto(studio.address("lab/xor"))
-    page.wait_for_selector(".outcome .good", timeout=60_000)
+    page.wait_for_selector(".outcome .good")
     context = page.context
     context.set_offline(True)
     context.set_offline(False)

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
 PICTURE = "() => document.querySelector('canvas.plane').toDataURL()"
 DIAGRAM = "() => document.querySelector('canvas.network').toDataURL()"
-WAIT = 60_000  # milliseconds; a busy machine takes its time
 
 
 @pytest.fixture
@@ -29,14 +28,12 @@ def room(page: "Page", studio: "Studio") -> Callable[..., "Page"]:
 
 def readings(page: "Page", text: str) -> None:
     page.wait_for_function(
-        "text => document.querySelector('.readings')?.textContent.includes(text)",
-        arg=text,
-        timeout=WAIT,
+        "text => document.querySelector('.readings')?.textContent.includes(text)", arg=text
     )
 
 
 def until(page: "Page", condition: str) -> None:
-    page.wait_for_function(f"() => {condition}", timeout=WAIT)
+    page.wait_for_function(f"() => {condition}")
 
 
 def control(page: "Page", label: str) -> "Locator":
@@ -52,7 +49,6 @@ def wait_for_step(page: "Page", least: int) -> None:
     page.wait_for_function(
         "least => Number(document.querySelector('.clock').textContent.match(/\\d+/)[0]) >= least",
         arg=least,
-        timeout=WAIT,
     )
 
 
@@ -60,7 +56,7 @@ def changed(page: "Page", look: str, act: Callable[[], Any]) -> None:
     """Something that is drawn differs after the action."""
     before = page.evaluate(look)
     act()
-    page.wait_for_function(f"before => ({look})() !== before", arg=before, timeout=WAIT)
+    page.wait_for_function(f"before => ({look})() !== before", arg=before)
 
 
 def move(page: "Page", label: str, value: float) -> None:
@@ -83,7 +79,7 @@ def test_start_step_pause_and_reset(room: Callable[..., "Page"]) -> None:
     assert page.locator(".u-legend").inner_text()
     page.get_by_role("button", name="Reset").click()
     page.wait_for_function(
-        "() => document.querySelector('.clock').textContent.startsWith('step 0')", timeout=WAIT
+        "() => document.querySelector('.clock').textContent.startsWith('step 0')"
     )
 
 

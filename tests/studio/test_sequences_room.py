@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 Page = Any  # playwright's, where it is installed
-SECONDS = 20_000  # milliseconds that a loaded machine may take
 
 TEXT = "to be or not to be, that is the question. whether it is nobler in the mind to suffer. " * 14
 
@@ -16,12 +15,10 @@ def changes(page: Page, selector: str, before: str) -> None:
     page.wait_for_function(
         "([selector, before]) => document.querySelector(selector)?.textContent !== before",
         arg=[selector, before],
-        timeout=SECONDS,
     )
 
 
 def opened(page: Page, studio: Any, query: str) -> None:
-    page.set_default_timeout(SECONDS)
     page.goto(studio.address(f"sequences?{query}"))
 
 
