@@ -46,7 +46,10 @@ def failures(module_name: str) -> str:
 
 
 @pytest.mark.parametrize("module_name", MODULES)
-def test_the_examples_of_docstrings_run(module_name: str) -> None:
+def test_the_examples_of_docstrings_run(
+    module_name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # for what they write
     for ending, package in OPTIONAL.items():
         if module_name.endswith(ending):
             pytest.importorskip(package)
