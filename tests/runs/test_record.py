@@ -38,8 +38,8 @@ def test_seeds_are_averaged_and_a_repeated_seed_replaces_its_entry() -> None:
         path = recording.record(result(seed, error), f"chainrule train toy --seed {seed}")
     assert [run["seed"] for run in recording.load(path)] == [0, 1]
     table = recording.markdown()
-    assert "| `toy` | test error 3.00 % | 10.00 % (a book) | 2 | 2 s |" in table
-    assert "| – other | test error 50.00 % | – | 2 | |" in table
+    assert "| `toy` | test error 3.00 ± 1.41 % | 10.00 % (a book) | 2 | 2 s |" in table
+    assert "| – other | test error 50.00 ± 0.00 % | – | 2 | |" in table
 
 
 def test_a_method_measured_otherwise_shows_all_its_figures() -> None:

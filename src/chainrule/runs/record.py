@@ -8,7 +8,7 @@ always over seeds: recording other settings starts the file anew.
 import json
 from datetime import date
 from pathlib import Path
-from statistics import mean
+from statistics import mean, stdev
 from typing import Any
 
 from chainrule.console.output import to_json
@@ -72,7 +72,7 @@ def load(path: Path) -> list[dict[str, Any]]:
 
 
 def markdown(folder: Path = FOLDER) -> str:
-    """The table of results: mean over the recorded seeds, beside what was published."""
+    """The table of results: mean ± standard deviation over the seeds, beside what was published."""
     lines = ["| recipe | here | published | seeds | time |", "|---|---|---|---|---|"]
     for path in sorted(folder.glob("*.json")):
         content = json.loads(path.read_text("utf-8"))
@@ -112,8 +112,18 @@ def summary(metrics: list[dict[str, dict[str, float]]], wanted: str) -> str:
     split, _, name = wanted.partition(" ")
     present = metrics[0].get(split, {})
     names = {f"{split} {n}": n for n in (name, *BESIDE) if n in present} or {n: n for n in present}
-    parts = [
-        f"{shown} {format_metric(n, mean(m[split][n] for m in metrics))}"
-        for shown, n in names.items()
-    ]
-    return ", ".join(parts)
+    found = {shown: over_seeds(n, [m[split][n] for m in metrics]) for shown, n in names.items()}
+    return ", ".join(f"{shown} {figure}" for shown, figure in found.items())
+
+
+def over_seeds(name: str, values: list[float | None]) -> str:
+    """`1.63 ± 0.05 %`: the mean and the standard deviation; a single seed has none."""
+    known = [value for value in values if value is not None]
+    if len(known) < len(values):
+        return "–"
+    middle = format_metric(name, mean(known))
+    if len(known) == 1:
+        return middle
+    if middle.endswith(" %"):
+        return f"{middle.removesuffix(' %')} ± {100 * stdev(known):.2f} %"
+    return f"{middle} ± {stdev(known):.2g}"
