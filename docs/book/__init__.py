@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from book.gallery import PAGE, fill
 from book.links import resolved
 from book.notebooks import CHAPTERS
 from book.notebooks import main as write_notebooks
@@ -19,6 +20,8 @@ def setup(app: Any) -> dict[str, bool]:
     """Called by Sphinx."""
     app.connect("builder-inited", write_reference)
     app.connect("source-read", link)
+    app.connect("env-updated", lambda app, env: [PAGE])  # chapters may have drawn other pictures
+    app.connect("doctree-resolved", fill)
     app.extensions["sphinx-mathjax-offline"].parallel_read_safe = True  # it only copies files
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
@@ -42,5 +45,7 @@ def link(app: Any, document: str, source: list[str]) -> None:
     page = Path(app.env.doc2path(document))
     source[0] = resolved(source[0], page)
     if page.parent == CHAPTERS:
-        offer = f"{{download}}`As a notebook <../notebooks/{page.stem}.ipynb>`"
+        notebook = f"{{download}}`As a notebook <../notebooks/{page.stem}.ipynb>`"
+        slides = f'<a class="present-link" href="{page.stem}.html?present">As slides</a>'
+        offer = f"{notebook} · {slides}"
         source[0] = re.sub(r"(?m)^(# .*)$", rf"\1\n\n{offer}", source[0], count=1)

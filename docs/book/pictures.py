@@ -57,6 +57,12 @@ def drawn_by(recipe: str) -> str:
     return (KEPT / "recipes" / recipe / COMMAND).read_text("utf-8").strip()
 
 
+def is_short(recipe: str) -> bool:
+    """Whether that command trains less than the recipe does: it sets more than seed and threads."""
+    flags = {word for word in drawn_by(recipe).split() if word.startswith("--")}
+    return not flags <= {"--seed", "--threads"}
+
+
 def shapes() -> dict[str, str]:
     """What Python prints of each data set when it is loaded."""
     found: dict[str, str] = json.loads((KEPT / "data" / SHAPES).read_text("utf-8"))

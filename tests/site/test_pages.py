@@ -37,7 +37,8 @@ def broken(page: Path) -> Iterator[str]:
         place, _, anchor = unquote(link).partition("#")
         if re.match(r"[a-z]+:", place):
             continue
-        target = (page.parent / place).resolve() if place else page
+        file = place.partition("?")[0]
+        target = (page.parent / file).resolve() if file else page
         if not target.is_file():
             yield f"{link}: no such file"
         elif anchor and target.suffix == ".html" and anchor not in anchors(target):
