@@ -11,8 +11,8 @@ SITE = Path(__file__).parents[2] / "build" / "docs"
 PHONE = 390  # pixels
 CUT_OFF = """width => [...document.querySelectorAll("article *")].filter(one => {
   if (one.getBoundingClientRect().right <= width + 1 || !one.checkVisibility()) return false;
-  for (let box = one; box; box = box.parentElement)
-    if (/auto|scroll/.test(getComputedStyle(box).overflowX) && box.matches("article *")) return false;
+  for (let box = one; box.matches("article *"); box = box.parentElement)
+    if (/auto|scroll/.test(getComputedStyle(box).overflowX)) return false;
   return true;
 }).map(one => one.outerHTML.slice(0, 120))"""  # what is cut off and cannot be scrolled to
 KINDS = (
