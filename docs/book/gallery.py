@@ -60,7 +60,8 @@ def fill(app: Any, doctree: nodes.document, document: str) -> None:
         return
     for place in doctree.findall(nodes.container):
         for mark in (name for name in place["classes"] if name.startswith(MARK)):
-            place.children = list(map(thumbnail, drawn_in(app, mark.removeprefix(MARK))))
+            found = drawn_in(app, mark.removeprefix(MARK))
+            place.children = [thumbnail(*one, f"{mark}-{k}") for k, one in enumerate(found)]
 
 
 def drawn_in(app: Any, chapter: str) -> Iterator[tuple[nodes.image, str, str]]:
@@ -73,16 +74,15 @@ def drawn_in(app: Any, chapter: str) -> Iterator[tuple[nodes.image, str, str]]:
         yield picture, title, f"../chapters/{chapter}.html#{section['ids'][0]}"
 
 
-def thumbnail(found: tuple[nodes.image, str, str]) -> nodes.figure:
+def thumbnail(picture: nodes.image, title: str, place: str, name: str) -> nodes.figure:
     """A picture of a chapter above its words, led to its section."""
-    picture, title, place = found
     words = textwrap.shorten(picture["alt"], LONGEST, placeholder=" …")
     small = nodes.image(**{name: picture[name] for name in ("uri", "candidates", "alt")})
     small["loading"] = "lazy"
     linked = nodes.reference("", "", small, refuri=place)
     told = nodes.reference("", title, refuri=place)
     below = nodes.legend("", nodes.paragraph("", "", told))
-    return nodes.figure("", linked, nodes.caption("", words), below)
+    return nodes.figure("", linked, nodes.caption("", words), below, ids=[name])
 
 
 def grid(cards: Iterator[Card] | list[Card]) -> str:

@@ -80,13 +80,13 @@ def drawn(path: Path, alt: str, page: Path = DOCS / "reference" / "kind") -> str
     return f"![{escaped(alt)}]({os.path.relpath(path, page)})\n"
 
 
-def shrink(path: Path) -> None:
-    """Without white margins, at most 900 pixels wide and 128 colors: a picture of a page."""
+def shrink(path: Path, width: int = WIDTH) -> None:
+    """Without white margins, at most so many pixels wide and 128 colors: a picture of a page."""
     from PIL import Image, ImageChops, ImageOps
 
     with Image.open(path) as picture:
         small = picture.convert("RGB")
     if inked := ImageChops.invert(small).getbbox():
         small = ImageOps.expand(small.crop(inked), MARGIN, "white")
-    small.thumbnail((WIDTH, 2 * WIDTH))
+    small.thumbnail((width, 2 * width))
     small.quantize(128, dither=Image.Dither.NONE).save(path, optimize=True)
