@@ -16,7 +16,7 @@ from chainrule.models import exports
 from chainrule.registry import Entry
 
 RECORDED = PROJECT / "benchmarks"
-SHORTER = ", a run that is shorter than the recorded one"
+SHORTER = ", which trains less than the recipe's own settings do"
 
 
 def entry_page(entry: Entry) -> str:

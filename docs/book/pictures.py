@@ -64,9 +64,9 @@ def drawn_by(recipe: str) -> str:
 
 
 def is_short(recipe: str) -> bool:
-    """Whether that command trains less than the recipe does: it sets more than seed and threads."""
+    """Whether that command trains less than the recipe does: it sets a size."""
     flags = {word for word in drawn_by(recipe).split() if word.startswith("--")}
-    return not flags <= {"--seed", "--threads"}
+    return not flags <= {"--seed", "--threads", "--teacher", "--env"}
 
 
 def shapes() -> dict[str, str]:
