@@ -77,7 +77,7 @@ def written(chapter: Path) -> str:
 
 
 def main() -> None:
-    """Write those that have changed: a chapter depends on its notebook, and would be executed again."""
+    """Write those that have changed: a build executes a chapter whose notebook is newer."""
     NOTEBOOKS.mkdir(exist_ok=True)
     for chapter in sorted(CHAPTERS.glob("*.md")):
         path, text = NOTEBOOKS / f"{chapter.stem}.ipynb", written(chapter)

@@ -127,7 +127,7 @@ def test_a_chapter_can_be_presented(page: Any) -> None:
     assert prose.is_visible()
     page.keyboard.press("t")
     assert not prose.is_visible()
-    assert section.nth(1).locator("> .math").first.is_visible()
+    assert section.nth(1).locator(".math-wrapper").first.is_visible()
     page.keyboard.press("End")
     page.keyboard.press("ArrowRight")
     assert shown(page) == section.last.get_attribute("id")
