@@ -26,7 +26,7 @@ format: .venv/dev
 
 # The site: course, guides and reference, in build/docs/index.html. Warnings are errors.
 docs: .venv/docs
-	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet docs build/docs
+	$(BIN)/sphinx-build --jobs auto --fail-on-warning --keep-going --quiet docs build/docs
 	@echo "$$(find build/docs -name '*.html' | wc -l) pages: build/docs/index.html"
 
 # An attack on the program: a few minutes, or an hour with SIZE=full, which is recorded.

@@ -49,6 +49,7 @@ html_theme = "furo"
 html_title = "chainrule"
 html_static_path = ["book/static"]
 html_css_files = ["book.css"]
+html_js_files = ["present.js"]
 html_copy_source = False
 html_show_sphinx = False
 html_show_search_summary = False  # pages opened from files may not read each other

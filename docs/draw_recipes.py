@@ -12,9 +12,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-from book.pictures import COMMAND, KEPT, shrink
+from book.pictures import COMMAND, KEPT, WIDTH, shrink
 
 MOST = 6  # pictures of one recipe
+LARGEST = 60_000  # bytes of one of them
 
 
 def draw(name: str, flags: list[str]) -> None:
@@ -34,7 +35,11 @@ def keep(name: str, run: Path, command: str) -> None:
     target.mkdir(parents=True)
     found = sorted(run.glob("*.png"), key=lambda path: (path.stem != "learning", path.stem))
     for path in found[:MOST]:
-        shrink(Path(shutil.copy(path, target)))
+        kept, width = Path(shutil.copy(path, target)), WIDTH
+        shrink(kept)
+        while kept.stat().st_size > LARGEST:
+            width = width * 7 // 8
+            shrink(kept, width)
     (target / COMMAND).write_text(command + "\n", "utf-8")
     print(name, *(path.stem for path in found[:MOST]))
 

@@ -11,7 +11,7 @@ from chainrule.registry import entries
 
 DOCS = Path(__file__).parents[1] / "docs"
 CHAPTERS = sorted((DOCS / "chapters").glob("*.md"))
-PARTS = ("What the notes print wrongly", "Exercises", "Further reading", "In the studio")
+PARTS = ("Errors in the lecture notes", "Exercises", "Further reading", "In the studio")
 KINDS = {"model": "models", "recipe": "recipes", "claim": "claims"}
 CELL = re.compile(r"(?ms)^```\{code-cell\}.*?^```$")
 chapter = pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)

@@ -112,6 +112,11 @@ def test_pictures_of_a_recipe_stand_beside_the_command_that_drew_them(
         words = drawn_by(name).split()
         assert words[:3] == ["chainrule", "train", name]
         assert f"Drawn by `{drawn_by(name)}`" in reference[f"recipes/{name}.md"]
+    assert "which trains less than" in reference["recipes/mnist-lenet.md"]
+    assert "which trains less than" not in reference["recipes/digits-mlp.md"]
+    for entry in entries("recipes"):
+        bare = "No picture is recorded" in reference[f"recipes/{entry.name}.md"]
+        assert bare == (entry.name not in folders), entry.name
 
 
 def test_settings_and_errors_have_their_pages(reference: dict[str, str]) -> None:

@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from book.gallery import PAGE, fill
 from book.links import resolved
 from book.notebooks import CHAPTERS
 from book.notebooks import main as write_notebooks
@@ -18,7 +19,10 @@ from book.reference import pages
 def setup(app: Any) -> dict[str, bool]:
     """Called by Sphinx."""
     app.connect("builder-inited", write_reference)
+    app.connect("env-before-read-docs", spread)
     app.connect("source-read", link)
+    app.connect("env-updated", lambda app, env: [PAGE])  # chapters may have drawn other pictures
+    app.connect("doctree-resolved", fill)
     app.extensions["sphinx-mathjax-offline"].parallel_read_safe = True  # it only copies files
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
@@ -37,10 +41,22 @@ def write_reference(app: Any) -> None:
         path.unlink()
 
 
+def spread(app: Any, env: Any, documents: list[str]) -> None:
+    """Spread the pages that are executed, so that no process is left with all of them."""
+    slow = [name for name in documents if name.startswith(("chapters/", "guides/"))]
+    fast = [name for name in documents if name not in slow]
+    between = len(fast) // max(1, len(slow))
+    for place, name in enumerate(slow):
+        fast.insert(place * (between + 1), name)
+    documents[:] = fast
+
+
 def link(app: Any, document: str, source: list[str]) -> None:
     """Lead links to files of the project to their pages."""
     page = Path(app.env.doc2path(document))
     source[0] = resolved(source[0], page)
     if page.parent == CHAPTERS:
-        offer = f"{{download}}`As a notebook <../notebooks/{page.stem}.ipynb>`"
+        notebook = f"{{download}}`As a notebook <../notebooks/{page.stem}.ipynb>`"
+        slides = f'<a class="present-link" href="{page.stem}.html?present">As slides</a>'
+        offer = f"{notebook} · {slides}"
         source[0] = re.sub(r"(?m)^(# .*)$", rf"\1\n\n{offer}", source[0], count=1)

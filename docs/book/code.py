@@ -6,6 +6,7 @@ know it: `{py:function}`, `{py:class}` with its methods inside.
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,6 +21,7 @@ from book.signatures import (
     lineage,
     names_of,
     options,
+    parsed,
     returned,
 )
 from book.text import bullets, prose
@@ -39,9 +41,10 @@ class Named(NamedTuple):
         return ast.get_docstring(self.node) or ""
 
 
+@cache
 def public(path: Path) -> list[Named]:
     """Classes and functions of a file whose names do not start with an underscore."""
-    return defined(ast.parse(path.read_text("utf-8")).body)
+    return defined(parsed(path).body)
 
 
 def defined(body: list[ast.stmt]) -> list[Named]:

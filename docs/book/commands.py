@@ -14,8 +14,8 @@ ONE_RECIPE = ("train", "digits-mlp")  # `train --help` lists recipes; the flags 
 
 def commands() -> str:
     """The page."""
-    lines = ["# Command line\n", fence(help_of()), "Exit codes: 0 done, 1 a claim failed or a "]
-    lines[-1] += "fault of ours, 2 bad input, 130 interrupted.\n"
+    lines = ["# Command line\n", fence(help_of())]
+    lines += ["Exit codes: 0 done, 1 a claim failed or a bug, 2 bad input, 130 interrupted.\n"]
     for name, what in COMMANDS.items():
         lines += [f"## chainrule {name}\n", f"{escaped(what.capitalize())}.\n"]
         lines.append(fence(help_of(name)))

@@ -7,7 +7,7 @@ from typing import Any
 import chainrule
 from book.code import OUTSIDE, beginning, documented, public, section
 from book.links import PROJECT
-from book.pictures import claim_picture, drawn, drawn_by, kept, shapes
+from book.pictures import claim_picture, drawn, drawn_by, is_short, kept, shapes
 from book.signatures import arguments, names_of, returned
 from book.text import cell, escaped, fence, prose, table
 from chainrule.catalog import facts_of, links
@@ -16,6 +16,7 @@ from chainrule.models import exports
 from chainrule.registry import Entry
 
 RECORDED = PROJECT / "benchmarks"
+SHORTER = ", which trains less than the recipe's own settings do"
 
 
 def entry_page(entry: Entry) -> str:
@@ -107,9 +108,9 @@ def pictures(recipe: str) -> str:
     """What a run has drawn, the learning curve first, and the command of that run."""
     found = kept("recipes", recipe)
     if not found:
-        return ""
+        return "## Pictures\n\nNo picture is recorded. A run draws its own into its folder.\n"
     shown = [drawn(path, f"{recipe}: {path.stem.replace('-', ' ')}") for path in found]
-    told = f"Drawn by `{drawn_by(recipe)}`.\n"
+    told = f"Drawn by `{drawn_by(recipe)}`{SHORTER if is_short(recipe) else ''}.\n"
     grid = ['<div class="run-pictures">\n', *shown[1:], "</div>\n"] if shown[1:] else []
     return "\n".join(["## Pictures\n", told, shown[0], *grid])
 

@@ -1,13 +1,20 @@
-"""The gallery: every picture of the site, small; a click leads to what draws it."""
+"""The gallery: every picture of the site, small; a click leads to what draws it.
+
+The pictures of the chapters are those that their cells have drawn: they are known once Sphinx has
+read the chapters, so their places on the page are filled before it is written.
+"""
 
 import re
 import textwrap
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from docutils import nodes
 
 from book.links import DOCS, PROJECT, dotted, homes
+from book.notebooks import CHAPTERS
 from book.pictures import KEPT, claim_picture, drawn_by, kept
 from book.text import escaped
 from chainrule.catalog import tools
@@ -16,6 +23,7 @@ from chainrule.registry import Entry, entries
 SHOWN = re.compile(r"!\[([^\]]+)\]\((?:docs/|\.\./)?pictures/([\w.-]+)\)")
 HERE = DOCS / "reference"
 LONGEST = 90  # letters of a caption
+PAGE, MARK = "reference/gallery", "pictures-of-"
 
 
 class Card(NamedTuple):
@@ -29,7 +37,8 @@ class Card(NamedTuple):
 
 def gallery() -> str:
     """The page."""
-    lines = ["# Gallery\n", "Every picture with the command that makes it.\n"]
+    lines = ["# Gallery\n", "Every picture with the command or the section that makes it.\n"]
+    lines += ["## Chapters\n", *map(places, sorted(CHAPTERS.glob("*.md")))]
     for title, kind, cards in (("Recipes", "recipes", of_recipe), ("Claims", "claims", of_claim)):
         lines.append(f"## {title}\n")
         for chapter, group in groupby(entries(kind), key=lambda entry: entry.chapter_title):
@@ -37,6 +46,43 @@ def gallery() -> str:
             lines += [f"### {escaped(chapter)}\n", grid(found)] if found else []
     lines += ["## Data sets\n", grid(c for e in entries("data") for c in of_data_set(e))]
     return "\n".join([*lines, "## The studio, the guides and the measurements\n", grid(pages())])
+
+
+def places(chapter: Path) -> str:
+    """Where the pictures of a chapter will stand."""
+    title = next(line for line in chapter.read_text("utf-8").splitlines() if line[:2] == "# ")
+    return f"##{title}\n\n```{{container}} gallery {MARK}{chapter.stem}\n…\n```\n"
+
+
+def fill(app: Any, doctree: nodes.document, document: str) -> None:
+    """Called by Sphinx before a page is written: the gallery receives what the cells drew."""
+    if document != PAGE:
+        return
+    for place in doctree.findall(nodes.container):
+        for mark in (name for name in place["classes"] if name.startswith(MARK)):
+            found = drawn_in(app, mark.removeprefix(MARK))
+            place.children = [thumbnail(*one, f"{mark}-{k}") for k, one in enumerate(found)]
+
+
+def drawn_in(app: Any, chapter: str) -> Iterator[tuple[nodes.image, str, str]]:
+    """Pictures that the cells of a chapter have drawn, with the title and place of the section."""
+    for picture in app.env.get_doctree(f"chapters/{chapter}").findall(nodes.image):
+        section: Any = picture
+        while not isinstance(section, nodes.section):
+            section = section.parent
+        title = section.next_node(nodes.title).astext()
+        yield picture, title, f"../chapters/{chapter}.html#{section['ids'][0]}"
+
+
+def thumbnail(picture: nodes.image, title: str, place: str, name: str) -> nodes.figure:
+    """A picture of a chapter above its words, led to its section."""
+    words = textwrap.shorten(picture["alt"], LONGEST, placeholder=" …")
+    small = nodes.image(**{name: picture[name] for name in ("uri", "candidates", "alt")})
+    small["loading"] = "lazy"
+    linked = nodes.reference("", "", small, refuri=place)
+    told = nodes.reference("", title, refuri=place)
+    below = nodes.legend("", nodes.paragraph("", "", told))
+    return nodes.figure("", linked, nodes.caption("", words), below, ids=[name])
 
 
 def grid(cards: Iterator[Card] | list[Card]) -> str:

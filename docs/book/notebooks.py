@@ -77,9 +77,12 @@ def written(chapter: Path) -> str:
 
 
 def main() -> None:
+    """Write those that have changed: a build executes a chapter whose notebook is newer."""
     NOTEBOOKS.mkdir(exist_ok=True)
     for chapter in sorted(CHAPTERS.glob("*.md")):
-        (NOTEBOOKS / f"{chapter.stem}.ipynb").write_text(written(chapter), "utf-8")
+        path, text = NOTEBOOKS / f"{chapter.stem}.ipynb", written(chapter)
+        if not path.exists() or path.read_text("utf-8") != text:
+            path.write_text(text, "utf-8")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ or a download is drawn by `docs/draw_recipes.py` and `docs/draw_samples.py` into
 import hashlib
 import json
 import os
-import tempfile
 from pathlib import Path
 
 from book.links import DOCS
@@ -24,7 +23,7 @@ WIDTH = 900  # pixels
 
 def draw_claims() -> None:
     """A picture for every claim whose file is not the one that was drawn last."""
-    from chainrule.lab.runner import check_many
+    from chainrule.lab.runner import mapped
 
     DRAWN.mkdir(parents=True, exist_ok=True)
     wanted = {claim_picture(claim).name: claim for claim in entries("claims")}
@@ -32,12 +31,19 @@ def draw_claims() -> None:
         if path.name not in wanted:
             path.unlink()
     stale = [claim for name, claim in wanted.items() if not (DRAWN / name).exists()]
-    with tempfile.TemporaryDirectory() as folder:
-        for name, _ in check_many(stale, Path(folder)):
-            drawn = Path(folder) / f"{name}.png"
-            shrink(drawn)
-            claim = next(claim for claim in stale if claim.name == name)
-            claim_picture(claim).write_bytes(drawn.read_bytes())
+    for _ in mapped(draw_claim, stale):
+        pass
+
+
+def draw_claim(claim: Entry) -> None:
+    """Measure it and draw what was measured; the picture appears whole or not at all."""
+    from chainrule.lab.result import check_entry
+    from chainrule.plots.style import save
+
+    path = claim_picture(claim)
+    beside = save(check_entry(claim, {}).plot(), path.with_name(f".{path.name}"))
+    shrink(beside)
+    beside.rename(path)
 
 
 def claim_picture(claim: Entry) -> Path:
@@ -57,6 +63,12 @@ def drawn_by(recipe: str) -> str:
     return (KEPT / "recipes" / recipe / COMMAND).read_text("utf-8").strip()
 
 
+def is_short(recipe: str) -> bool:
+    """Whether that command trains less than the recipe does: it sets a size."""
+    flags = {word for word in drawn_by(recipe).split() if word.startswith("--")}
+    return not flags <= {"--seed", "--threads", "--teacher", "--env"}
+
+
 def shapes() -> dict[str, str]:
     """What Python prints of each data set when it is loaded."""
     found: dict[str, str] = json.loads((KEPT / "data" / SHAPES).read_text("utf-8"))
@@ -68,13 +80,13 @@ def drawn(path: Path, alt: str, page: Path = DOCS / "reference" / "kind") -> str
     return f"![{escaped(alt)}]({os.path.relpath(path, page)})\n"
 
 
-def shrink(path: Path) -> None:
-    """Without white margins, at most 900 pixels wide and 128 colors: a picture of a page."""
+def shrink(path: Path, width: int = WIDTH) -> None:
+    """Without white margins, at most so many pixels wide and 128 colors: a picture of a page."""
     from PIL import Image, ImageChops, ImageOps
 
     with Image.open(path) as picture:
         small = picture.convert("RGB")
     if inked := ImageChops.invert(small).getbbox():
         small = ImageOps.expand(small.crop(inked), MARGIN, "white")
-    small.thumbnail((WIDTH, 2 * WIDTH))
+    small.thumbnail((width, 2 * width))
     small.quantize(128, dither=Image.Dither.NONE).save(path, optimize=True)

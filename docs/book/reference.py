@@ -143,7 +143,7 @@ def source(path: Path, folder: str) -> str:
     place = os.path.relpath(path, DOCS / "reference" / folder)
     included = f"```{{literalinclude}} {place}\n:language: python\n```"
     shown = path.relative_to(PROJECT)
-    return f"\n<details><summary>{shown}</summary>\n\n{included}\n\n</details>\n"
+    return f'\n<details class="source"><summary>{shown}</summary>\n\n{included}\n\n</details>\n'
 
 
 def about(name: str) -> str:

@@ -47,14 +47,14 @@ def errors() -> str:
     """The page."""
     rows = [(led(kind), cell((kind.__doc__ or "").split("\n\n")[0])) for kind in found(InputError)]
     return (
-        "# Errors\n\nWhat a user can mend is an `InputError`, a `ValueError` that says what was "
+        "# Errors\n\nWhat a user can fix is an `InputError`, a `ValueError` that says what was "
         "wrong, what was expected and what to do. From Python it names arguments; the command line "
         "names the flags instead and exits with code 2. [What you see when something is "
         "wrong](../bad-input.md) prints the message of every case.\n\n"
         f"{table(('exception', 'when'), rows)}\n"
         "{py:obj}`StopTraining <chainrule.errors.StopTraining>` is an order, not an error: raised "
         "in a callback it ends the training, and the best weights are kept. Any other exception "
-        "that leaves the library is a fault of ours.\n"
+        "that leaves the library is a bug.\n"
     )
 
 

@@ -37,7 +37,8 @@ def broken(page: Path) -> Iterator[str]:
         place, _, anchor = unquote(link).partition("#")
         if re.match(r"[a-z]+:", place):
             continue
-        target = (page.parent / place).resolve() if place else page
+        file = place.partition("?")[0]
+        target = (page.parent / file).resolve() if file else page
         if not target.is_file():
             yield f"{link}: no such file"
         elif anchor and target.suffix == ".html" and anchor not in anchors(target):
@@ -88,3 +89,12 @@ def test_every_page_can_be_found_by_the_search() -> None:
     assert not [
         name for name in names if f'"{name}"' not in index and f"{name}.html" not in GENERATED
     ]
+
+
+def test_the_gallery_shows_what_the_cells_of_chapters_draw() -> None:
+    shown = text(SITE / "reference" / "gallery.html")
+    for chapter in sorted((SITE / "chapters").glob("*.html")):
+        drawn = re.findall(r'src="\.\./(_images/[0-9a-f]{64}\.png)"', text(chapter))
+        assert drawn
+        assert not [picture for picture in drawn if f'src="../{picture}"' not in shown]
+        assert f'href="../chapters/{chapter.name}#' in shown

@@ -8,18 +8,32 @@ import pytest
 from browsing import chromium, strict_tab
 
 SITE = Path(__file__).parents[2] / "build" / "docs"
+PHONE = 390  # pixels
+CUT_OFF = """width => [...document.querySelectorAll("article *")].filter(one => {
+  if (one.getBoundingClientRect().right <= width + 1 || !one.checkVisibility()) return false;
+  for (let box = one; box.matches("article *"); box = box.parentElement)
+    if (/auto|scroll/.test(getComputedStyle(box).overflowX)) return false;
+  return true;
+}).map(one => one.outerHTML.slice(0, 120))"""  # what is cut off and cannot be scrolled to
 KINDS = (
     "index.html",
     "guides/first-network.html",
     "course.html",
     "errata.html",
     "results.html",
+    "speed.html",
+    "lab.html",
+    "studio.html",
+    "bad-input.html",
     "reference/index.html",
     "reference/chainrule.html",
     "reference/commands.html",
+    "reference/settings.html",
+    "reference/errors.html",
     "reference/names.html",
     "reference/gallery.html",
     "reference/models/perceptron.html",
+    "reference/environments/grid-world.html",
     "reference/recipes/cora-gcn.html",
     "reference/data/moons.html",
     "reference/claims/novikoff.html",
@@ -76,7 +90,62 @@ def test_the_search_works_without_a_server(page: Any) -> None:
     assert page.locator("#search-results li").count() >= 2
 
 
-def test_a_page_fits_a_phone(page: Any) -> None:
-    page.set_viewport_size({"width": 390, "height": 800})
+@pytest.mark.parametrize("name", [*KINDS, *chapters()])
+def test_a_page_fits_a_phone(browser: Any, name: str) -> None:
+    with strict_tab(browser, "file:", viewport={"width": PHONE, "height": 800}) as page:
+        page.goto((SITE / name).as_uri())
+        formulas_are_set(page)
+        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE
+        assert page.evaluate(CUT_OFF, PHONE) == []
+
+
+def formulas_are_set(page: Any) -> None:
+    """Wait until MathJax has replaced every formula."""
+    count = page.locator(".math").count()
+    page.wait_for_function(f"document.querySelectorAll('mjx-container').length >= {count}")
+
+
+def test_solutions_are_printed_and_sources_are_not(page: Any) -> None:
+    page.goto((SITE / chapters()[0]).as_uri())
+    solution = page.locator("details p").first
+    assert not solution.evaluate("one => one.checkVisibility()")
+    page.emulate_media(media="print")
+    assert solution.evaluate("one => one.checkVisibility()")
+    assert solution.bounding_box()["height"] > 10
     page.goto((SITE / "reference/models/perceptron.html").as_uri())
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert not page.locator("details.source pre").evaluate("one => one.checkVisibility()")
+
+
+def test_a_chapter_can_be_presented(page: Any) -> None:
+    page.goto((SITE / chapters()[0]).as_uri())
+    page.locator("a.present-link").click()
+    section = page.locator("article section")
+    assert page.locator(".present-bar output").inner_text() == f"1 / {section.count()}"
+    page.keyboard.press("ArrowRight")
+    assert shown(page) == section.nth(1).get_attribute("id") == page.url.partition("#")[2]
+    prose = section.nth(1).locator("> p").first
+    assert prose.is_visible()
+    page.keyboard.press("t")
+    assert not prose.is_visible()
+    assert section.nth(1).locator(".math-wrapper").first.is_visible()
+    page.keyboard.press("End")
+    page.keyboard.press("ArrowRight")
+    assert shown(page) == section.last.get_attribute("id")
+    page.keyboard.press("Escape")
+    assert page.locator("h1").is_visible()
+    assert page.locator(".present-bar").is_hidden()
+
+
+def test_a_presentation_has_an_address(page: Any) -> None:
+    place = page.goto(f"{(SITE / chapters()[0]).as_uri()}?present#exercises")
+    assert place is None or place.ok
+    assert shown(page) == "exercises"
+    page.reload()
+    assert shown(page) == "exercises"
+
+
+def shown(page: Any) -> str:
+    """The section whose heading is the only one on the screen."""
+    visible = page.locator("article section > :is(h1, h2, h3):visible")
+    assert visible.count() == 1
+    return str(visible.locator("..").get_attribute("id"))

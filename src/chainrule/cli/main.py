@@ -1,6 +1,6 @@
 """`chainrule COMMAND …`: find the command's file, run it, and report errors in one sentence.
 
-Exit codes: 0 done, 1 a claim failed or a fault of ours, 2 bad input, 130 interrupted.
+Exit codes: 0 done, 1 a claim failed or a bug, 2 bad input, 130 interrupted.
 """
 
 import gc

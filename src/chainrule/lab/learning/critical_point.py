@@ -82,7 +82,7 @@ def verdict(
             and of_lemma[0] >= 1 - ROUNDING,
         },
         picture=Picture(
-            title="The least gradient of T steps is within the sharp bound, and so within J's",
+            title="The least gradient of T steps is within the sharp bound",
             x_label="gradients seen, T + 1",
             y_label="least ‖∇h‖² in units of L (h(θ⁰) - h*)",
             points={
@@ -92,7 +92,7 @@ def verdict(
                     [max(found, 1e-8) for row in on_units for found in row],
                 ),
             },
-            bounds={"4 / (3T + 2)": (x, bound), "J's lemma, 2 / (T + 1)": (x, lemma)},
+            bounds={"sharp, 4 / (3T + 2)": (x, bound), "theorem, 2 / (T + 1)": (x, lemma)},
             log="xy",
         ),
         details={
