@@ -71,6 +71,8 @@ def measure(request: Request) -> list[dict[str, Any]]:
         draw(path, found[-1])
         if not request.quiet:
             show(found[-1], old.get(entry.name))
+            if request.old and entry.name not in old:
+                out.print(f"compare: no record of {entry.name} in {request.old}")
             out.print(f"in {path.parent}/: {path.name}, {path.stem}.png")
     return found
 

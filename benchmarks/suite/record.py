@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.suite import machine
-from benchmarks.suite.contract import Race, Work, sizes_of
+from benchmarks.suite.contract import Race, Work, ours, sizes_of
 from benchmarks.suite.limits import floor
 from benchmarks.suite.process import ROOT
 from benchmarks.suite.race import Raced, Runner, summary
@@ -15,6 +15,7 @@ from chainrule.registry import Entry
 from chainrule.training.files import replace
 
 RECORDED = ROOT / "benchmarks" / "speed"
+KINDS = "race", "growth"
 Found = dict[str, Any]
 
 
@@ -23,6 +24,7 @@ def raced(entry: Entry, row: Race, cases: list[Raced], command: str, threads: in
     return heading(entry, command, threads) | {
         "kind": "race",
         "unit": row.unit,
+        "ours": ours(row),
         "quality": row.quality.what if row.quality else "",
         "cases": [of_case(row, case) for case in cases],
     }
@@ -125,5 +127,13 @@ def write(folder: Path, found: Found) -> Path:
 
 def read(folder: Path, name: str) -> Found | None:
     """The record of a row, if there is one."""
-    path = folder / f"{name}.json"
-    return json.loads(path.read_text("utf-8")) if path.is_file() else None
+    return content(folder / f"{name}.json")
+
+
+def content(path: Path) -> Found | None:
+    """The record in a file; nothing where there is none, or where it is of something else."""
+    try:
+        found = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) and found.get("kind") in KINDS else None

@@ -37,6 +37,7 @@ def test_a_row_keeps_the_contract(name):
     assert all(set(sizes) == set(row.tiny) for sizes in row.cases.values())
     for contender in row.contenders.values():
         assert set(contender.cases) <= {*row.cases, "tiny"}
+    assert set(row.contenders[ours(row)].cases) in (set(), {*row.cases, "tiny"})
 
 
 @every_row

@@ -9,6 +9,7 @@ from benchmarks.suite.contract import Contender, Quality, Race, Ready, Work
 from benchmarks.suite.limits import floor
 from benchmarks.suite.process import Failed
 from benchmarks.suite.race import Raced, Rules, Runner
+from chainrule.errors import InputError
 from chainrule.registry import Entry
 
 LIMITS = {"float32": 1e9, "bfloat16": 2e9, "memory": 1e8}
@@ -145,7 +146,7 @@ def test_the_load_of_others_is_what_is_busy_beyond_our_own():
 
 def recorded(ratio: list[float]) -> dict:
     contenders = [{"name": "ours", "ratio": [1, 1, 1]}, {"name": "peer", "ratio": ratio}]
-    return {"row": "mlp", "cases": [{"case": "", "contenders": contenders}]}
+    return {"row": "mlp", "ours": "ours", "cases": [{"case": "", "contenders": contenders}]}
 
 
 @pytest.mark.parametrize(
@@ -156,6 +157,24 @@ def test_runs_are_compared_by_their_ratios(now, verdict):
     (found,) = compare.changes(recorded(now), recorded([1.0, 0.99, 1.01]))
     assert (found["peer"], found["before"], found["now"]) == ("peer", 1.0, now[0])
     assert found["verdict"] == verdict
+
+
+def test_a_run_in_which_ours_failed_has_nothing_to_compare():
+    found = case(runner("ours", 1.0, -1.0), runner("peer", 1.0))
+    assert found["failed"] == {"ours": "it broke"}
+    assert [one["ratio"] for one in found["contenders"]] == [None]
+    record_of = {"row": "mlp", "ours": "ours", "cases": [found]}
+    assert compare.changes(record_of, recorded([1.0, 0.99, 1.01])) == []
+
+
+def test_files_of_another_form_beside_the_records_are_left_out(tmp_path):
+    (tmp_path / "mlp.json").write_text('{"rows": []}')
+    (tmp_path / "torn.json").write_text("{")
+    assert compare.old_runs(tmp_path) == {} and record.read(tmp_path, "mlp") is None
+    (tmp_path / "gpt.json").write_text('{"kind": "race", "row": "gpt"}')
+    assert list(compare.old_runs(tmp_path)) == ["gpt"]
+    with pytest.raises(InputError, match="expects a record of the suite"):
+        compare.old_runs(tmp_path / "mlp.json")
 
 
 def test_another_source_makes_a_record_stale(tmp_path, monkeypatch):
