@@ -21,7 +21,9 @@ def old_runs(place: Path) -> dict[str, Found]:
         return {each["row"]: each for each in records if each}
     found = record.content(place)
     if found is None:
-        raise InputError(f"`compare` expects a record of the suite or a folder of them, got {place}")
+        raise InputError(
+            f"`compare` expects a record of the suite or a folder of them, got {place}"
+        )
     return {found["row"]: found}
 
 

@@ -21,6 +21,7 @@ def restored():
     """Contenders tune their process as a whole."""
     threads = torch.get_num_threads()
     yield
+    torch.set_float32_matmul_precision("highest")
     torch.set_num_threads(threads)
     torch.set_flush_denormal(False)
 

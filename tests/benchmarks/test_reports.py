@@ -21,7 +21,9 @@ MACHINE = {
 }
 
 
-def contender(name: str, seconds: float, ratio: list[float] | None, agrees: bool | None = True) -> dict:
+def contender(
+    name: str, seconds: float, ratio: list[float] | None, agrees: bool | None = True
+) -> dict:
     return {
         "name": name,
         "seconds": seconds,
