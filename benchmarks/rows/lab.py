@@ -55,4 +55,5 @@ ROW = Race(
     cases={"": {"claims": len(CLAIMS)}},
     tiny={"claims": 1},
     quality=Quality("claims that hold", 0.0),
+    starts_processes=True,
 )

@@ -58,7 +58,7 @@ def measure(request: Request) -> list[dict[str, Any]]:
     found = []
     for number, entry in enumerate(chosen):
         before = record.read(request.folder, entry.name) if request.resume else None
-        if before and before["digest"] == record.digest(entry):
+        if before and record.current(entry, rows.load(entry.name), before):
             found.append(before)
             continue
 

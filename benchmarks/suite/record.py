@@ -1,12 +1,12 @@
 """What a row found, as JSON: benchmarks/speed/ROW.json holds the recorded runs."""
 
 import json
-from hashlib import sha256
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from benchmarks.suite import machine
-from benchmarks.suite.contract import Race, Work, ours, sizes_of
+from benchmarks.suite import machine, sources
+from benchmarks.suite.contract import Growth, Race, Work, ours, sizes_of
 from benchmarks.suite.limits import floor
 from benchmarks.suite.process import ROOT
 from benchmarks.suite.race import Raced, Runner, summary
@@ -21,7 +21,9 @@ Found = dict[str, Any]
 
 def raced(entry: Entry, row: Race, cases: list[Raced], command: str, threads: int) -> Found:
     """All of a race."""
-    return heading(entry, command, threads) | {
+    runners = [runner for case in cases for runner in case.runners]
+    used = {name for runner in runners for name in runner.sources}
+    return heading(entry, row, command, threads, used) | {
         "kind": "race",
         "unit": row.unit,
         "ours": ours(row),
@@ -30,15 +32,35 @@ def raced(entry: Entry, row: Race, cases: list[Raced], command: str, threads: in
     }
 
 
-def heading(entry: Entry, command: str, threads: int) -> Found:
+def heading(
+    entry: Entry, row: Race | Growth, command: str, threads: int, used: Iterable[str]
+) -> Found:
     """What every record begins with."""
+    rest = [sources.WHOLE] if row.starts_processes else sorted(used)
     return {
         "row": entry.name,
         "title": entry.title,
         "command": command,
         "machine": machine.facts(threads),
-        "digest": digest(entry),
+        "versions": machine.versions(needed(row)),
+        "sources": rest,
+        "digest": sources.digest(entry.path, rest),
     }
+
+
+def needed(row: Race | Growth) -> set[str]:
+    """Packages of all peers."""
+    entered = row.contenders if isinstance(row, Race) else row.lines
+    return {name for each in entered.values() for name in each.needs}
+
+
+def current(entry: Entry, row: Race | Growth, found: Found) -> bool:
+    """Whether a record is of the present sources and of the peers that are installed now."""
+    try:
+        same = found["digest"] == sources.digest(entry.path, found["sources"])
+        return same and found["versions"] == machine.versions(needed(row))
+    except KeyError:
+        return False
 
 
 def of_case(row: Race, case: Raced) -> Found:
@@ -106,15 +128,6 @@ def share(runner: Runner, work: Work | None, limits: dict[str, float]) -> Found:
 def rounded(value: float) -> float:
     """Four digits."""
     return float(f"{value:.4g}")
-
-
-def digest(entry: Entry) -> str:
-    """Of the row, the suite and the library: a record with another one is out of date."""
-    found = sha256(entry.path.read_bytes())
-    sources = [*(ROOT / "src").rglob("*.py"), *(ROOT / "benchmarks/suite").glob("*.py")]
-    for path in sorted(sources):
-        found.update(path.read_bytes())
-    return found.hexdigest()[:16]
 
 
 def write(folder: Path, found: Found) -> Path:
