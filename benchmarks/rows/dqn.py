@@ -39,6 +39,7 @@ def agents(steps: int, learned: int, warm_up: int, number: int) -> Ready:
             epochs=1,
             epoch_steps=steps,
             warm_up=warm_up,
+            method="dqn",
             schedule="constant",
             episodes=episodes,
             seed=seed,

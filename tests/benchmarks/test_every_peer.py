@@ -1,7 +1,7 @@
 """The contender of every peer that is installed runs at the tiny size, in a process as in a race.
 
-`test_every_row` has plain PyTorch; here are the libraries that take seconds to import, each in a row
-that builds it in its own way.
+`test_every_row` has plain PyTorch; here are the libraries that take seconds to import, each in a
+row that builds it in its own way.
 """
 
 import math
