@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from benchmarks.rows import mlp, resnet20
 from benchmarks.suite.contract import Contender, Quality, Race, Ready, Work
-from benchmarks.suite.tuning import tuned
+from benchmarks.suite.tuning import take_onednn, tuned
 
 SHAPES = {"MLP": (784,), "ResNet-20": (3, 32, 32)}
 BATCH = 256
@@ -51,6 +51,12 @@ def hand_tuned(kind: str, count: int) -> Ready:
             return torch.cat([model(part) for part in x.split(BATCH)])
 
     return Ready(lambda: outputs() is None, lambda _: figure(outputs()))
+
+
+def onednn(kind: str, count: int) -> Ready:
+    """The same with the switch that gives oneDNN the float32 products."""
+    take_onednn()
+    return hand_tuned(kind, count)
 
 
 def onnx_runtime(kind: str, count: int) -> Ready:
@@ -95,6 +101,7 @@ ROW = Race(
     contenders={
         "chainrule": Contender(chainrule),
         "hand-tuned PyTorch": Contender(hand_tuned),
+        "hand-tuned, oneDNN": Contender(onednn),
         "ONNX Runtime": Contender(onnx_runtime, ("onnxruntime", "onnxscript")),
     },
     cases={

@@ -24,7 +24,7 @@ def both(vocab: int, context: int, width: int, depth: int, heads: int) -> tuple[
 
     transformers.logging.set_verbosity_error()
     torch.manual_seed(0)
-    config = hugging_face(GPTSizes(vocab, context, width, depth, heads, 0, 0))
+    config = hugging_face(GPTSizes(vocab, context, width, depth, heads, 0, 0, 0))
     config.activation_function = "gelu_new"
     theirs = transformers.GPT2LMHeadModel(config).eval()
     with torch.no_grad():

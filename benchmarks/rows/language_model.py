@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from benchmarks.suite import synthetic
 from benchmarks.suite.contract import Contender, Quality, Race, Ready, Work
-from benchmarks.suite.tuning import alike, choose_threads, count, tuned
+from benchmarks.suite.tuning import alike, choose_threads, count, take_onednn, tuned
 
 EMBEDDED, RATE, CLIP = 64, 2e-3, 1.0
 State = tuple[Tensor, Tensor] | None
@@ -75,6 +75,12 @@ def engine(vocab: int, units: int, streams: int, chunk: int, steps: int) -> Read
     return Ready(lambda: unit() is None, quality, count(model))
 
 
+def onednn(**sizes: int) -> Ready:
+    """The same with the switch that gives oneDNN the float32 products."""
+    take_onednn()
+    return hand_tuned(**sizes)
+
+
 def hand_tuned(vocab: int, units: int, streams: int, chunk: int, steps: int) -> Ready:
     """The state is handed on without its history; fused Adam, gradients clipped."""
     tuned()
@@ -121,7 +127,11 @@ def work(vocab: int, units: int, streams: int, chunk: int, steps: int) -> Work:
 
 ROW = Race(
     unit="10 steps",
-    contenders={"chainrule": Contender(engine), "hand-tuned PyTorch": Contender(hand_tuned)},
+    contenders={
+        "chainrule": Contender(engine),
+        "hand-tuned PyTorch": Contender(hand_tuned),
+        "hand-tuned, oneDNN": Contender(onednn),
+    },
     cases={"": {"vocab": 65, "units": 256, "streams": 32, "chunk": 64, "steps": 10}},
     tiny={"vocab": 7, "units": 8, "streams": 2, "chunk": 4, "steps": 2},
     quality=Quality("cross-entropy of a held text after 10 steps, three seeds", 0.05, seeds=3),

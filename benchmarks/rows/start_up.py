@@ -181,4 +181,5 @@ ROW = Race(
     },
     tiny={"case": "list", "epochs": 1},
     quality=Quality("test error on the digits, one run", 0.03, absolute=True),
+    starts_processes=True,
 )

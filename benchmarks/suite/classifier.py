@@ -1,7 +1,7 @@
 """What a row of classifiers says: data, networks, batch."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -26,12 +26,19 @@ class Classifier:
     keras: Callable[[], Any] | None = None
     batch: int = 128
     rate: float = 1e-3
+    studied: int = 0
+    """The batch where quality is compared, so that few examples make many steps; 0: the same."""
 
     @property
-    def timed(self) -> Labeled:
-        """The examples of a unit."""
+    def timed(self) -> "Classifier":
+        """With the examples of a unit."""
         x, y, *held = self.data
-        return Labeled(x[: self.count], y[: self.count], *held)
+        return replace(self, data=Labeled(x[: self.count], y[: self.count], *held))
+
+    @property
+    def learned(self) -> "Classifier":
+        """As quality is compared."""
+        return replace(self, batch=self.studied or self.batch)
 
     @property
     def images(self) -> bool:
@@ -62,14 +69,14 @@ class Classifier:
 
 
 def epochs(
-    given: Classifier, start: Callable[[Labeled], tuple[nn.Module, Callable[[], Any]]]
+    given: Classifier, start: Callable[[Classifier], tuple[nn.Module, Callable[[], Any]]]
 ) -> Ready:
     """Ready from a function that starts a network and its epochs."""
     model, epoch = start(given.timed)
 
     def quality(seed: int) -> float:
         torch.manual_seed(seed)
-        fresh, run = start(given.data)
+        fresh, run = start(given.learned)
         run()
         return given.loss(fresh)
 

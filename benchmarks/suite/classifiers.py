@@ -28,6 +28,7 @@ def contenders(build: Build, without: tuple[str, ...] = ()) -> dict[str, Contend
         "chainrule": entered(loops.engine),
         "chainrule, auto precision": replace(entered(loops.auto), precision="bfloat16"),
         "hand-tuned PyTorch": entered(loops.hand_tuned),
+        "hand-tuned, oneDNN": entered(loops.onednn),
         "hand-tuned, autocast": replace(entered(loops.autocast), precision="bfloat16"),
         "torch.compile": entered(loops.compiled),
         "PyTorch with DataLoader": entered(loops.data_loader),
@@ -51,7 +52,7 @@ def work(build: Build) -> Callable[..., Work]:
         sample = min(given.batch, examples)
         with FlopCounterMode(display=False) as counter:
             F.cross_entropy(model(given.data.x[:sample]), given.data.y[:sample]).backward()
-        read = given.timed.x.numel() * 4
+        read = given.timed.data.x.numel() * 4
         return Work(counter.get_total_flops() * examples / sample, read, examples, "examples")
 
     return counted

@@ -58,7 +58,7 @@ def measure(request: Request) -> list[dict[str, Any]]:
     found = []
     for number, entry in enumerate(chosen):
         before = record.read(request.folder, entry.name) if request.resume else None
-        if before and before["digest"] == record.digest(entry):
+        if before and record.current(entry, rows.load(entry.name), before):
             found.append(before)
             continue
 
@@ -71,6 +71,8 @@ def measure(request: Request) -> list[dict[str, Any]]:
         draw(path, found[-1])
         if not request.quiet:
             show(found[-1], old.get(entry.name))
+            if request.old and entry.name not in old:
+                out.print(f"compare: no record of {entry.name} in {request.old}")
             out.print(f"in {path.parent}/: {path.name}, {path.stem}.png")
     return found
 

@@ -3,11 +3,11 @@
 A ratio to a peer of the same run is compared, not seconds: machines and days differ.
 """
 
-import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from benchmarks.suite import record
 from benchmarks.suite.statistics import Interval, change
 from chainrule.errors import InputError
 
@@ -15,21 +15,16 @@ Found = Mapping[str, Any]
 
 
 def old_runs(place: Path) -> dict[str, Found]:
-    """Records by row, of one file or of all in a folder."""
-    paths = sorted(place.glob("*.json")) if place.is_dir() else [place]
-    found = {}
-    for path in paths:
-        try:
-            content = json.loads(path.read_text("utf-8"))
-        except (OSError, ValueError):
-            raise InputError(
-                f"`compare` expects a record of the suite or a folder of them, got {path}"
-            ) from None
-        if isinstance(content, dict) and content.get("kind") in ("race", "growth"):
-            found[content["row"]] = content
-    if not found:
-        raise InputError(f"`compare` found no record of the suite in {place}")
-    return found
+    """Records by row, of one file or of all in a folder, which may hold other files, too."""
+    if place.is_dir():
+        records = [record.content(path) for path in sorted(place.glob("*.json"))]
+        return {each["row"]: each for each in records if each}
+    found = record.content(place)
+    if found is None:
+        raise InputError(
+            f"`compare` expects a record of the suite or a folder of them, got {place}"
+        )
+    return {found["row"]: found}
 
 
 def changes(new: Found, old: Found) -> list[dict[str, Any]]:
@@ -43,8 +38,8 @@ def changes(new: Found, old: Found) -> list[dict[str, Any]]:
 def peers(found: Found) -> Iterable[tuple[tuple[str, str], Interval]]:
     """(case, peer) and its ratio to ours; ours itself says nothing."""
     for case in found.get("cases", ()):
-        for one in case["contenders"][1:]:
-            if one["ratio"]:
+        for one in case["contenders"]:
+            if one["ratio"] and one["name"] != found["ours"]:
                 yield (case["case"], one["name"]), Interval(*one["ratio"])
 
 

@@ -83,6 +83,8 @@ class Race:
     quality: Quality | None = None
     work: Callable[..., Work] | None = None
     """Of a unit, given the sizes."""
+    starts_processes: bool = False
+    """Whether a unit runs the library in processes of its own, so that all of it counts."""
 
 
 @dataclass(frozen=True)
@@ -108,6 +110,7 @@ class Growth:
     lines: Mapping[str, Line]
     tiny: Sequence[int]
     """Two sizes for a test."""
+    starts_processes: bool = False
 
     def shrunk(self) -> "Growth":
         """The same lines at the sizes for a test."""

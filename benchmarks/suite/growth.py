@@ -20,6 +20,7 @@ def grow(entry: Entry, row: Growth, rules: Rules, command: str, say: Say) -> dic
     points = sum(len(line.sizes) for line in row.lines.values())
     seconds = rules.seconds / points
     lines, skipped = [], {}
+    used: set[str] = set()
     for name, line in row.lines.items():
         if absent := machine.missing(line.needs):
             skipped[name] = f"{' and '.join(absent)} not installed"
@@ -30,14 +31,15 @@ def grow(entry: Entry, row: Growth, rules: Rules, command: str, say: Say) -> dic
             measured.append(one_size(entry.name, name, line, size, rules.threads, seconds))
             if measured[-1] is None:
                 break
+            used.update(measured[-1].pop("sources"))
         lines.append(of_line(name, line, [found for found in measured if found]))
-    about = record.heading(entry, command, rules.threads)
+    about = record.heading(entry, row, command, rules.threads, used)
     return about | {"kind": "growth", "axis": row.axis, "lines": lines, "skipped": skipped}
 
 
 def one_size(
     row: str, name: str, line: Line, size: int, threads: int, seconds: float
-) -> dict[str, float] | None:
+) -> dict[str, Any] | None:
     """Median seconds of a unit and the bytes that it needs beyond a small one's process."""
     source: Path = ROOT / "src"
     process = Process(
@@ -55,7 +57,13 @@ def one_size(
     finally:
         process.kill()
     extra = found["peak_bytes"] - found["base_bytes"]
-    return {"size": size, "seconds": median(times), "extra": max(extra, 0), "units": len(times)}
+    return {
+        "size": size,
+        "seconds": median(times),
+        "extra": max(extra, 0),
+        "units": len(times),
+        "sources": found["sources"],
+    }
 
 
 def of_line(name: str, line: Line, measured: list[dict[str, float]]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from benchmarks.suite import synthetic
 from benchmarks.suite.contract import Ready
 from benchmarks.suite.nano_gpt import NanoGPT, Sizes
-from benchmarks.suite.tuning import choose_threads, count, tuned
+from benchmarks.suite.tuning import choose_threads, count, take_onednn, tuned
 
 RATE, DECAY, CLIP, BETAS = 1e-3, 0.1, 1.0, (0.9, 0.999)
 TOKENS, HELD = 100_000, 16
@@ -64,17 +64,17 @@ def engine(given: Language, **settings: Any) -> Ready:
         **settings,
     }
 
-    def started(seed: int) -> tuple[GPT, Callable[[], None]]:
+    def started(seed: int, steps: int) -> tuple[GPT, Callable[[], None]]:
         torch.manual_seed(seed)
         model = GPT(s.vocab, s.context, s.width, s.depth, s.heads)
-        split = given.windows(s.steps * s.batch, seed)
+        split = given.windows(steps * s.batch, seed)
         reports = iterate(model, split, task=task, epochs=10**6, seed=seed, **options)
         return model, lambda: next(now for now in reports if now.record) and None
 
-    model, unit = started(0)
+    model, unit = started(0, s.steps)
 
     def quality(seed: int) -> float:
-        fresh, run = started(seed)
+        fresh, run = started(seed, s.learned)
         run()
         return given.loss(fresh.eval())
 
@@ -92,9 +92,13 @@ def per_window(logits: Tensor, y: Tensor) -> Tensor:
     return losses.view(y.shape).mean(1)
 
 
-def hand_tuned(given: Language, compile: bool = False, mixed: bool = False) -> Ready:
+def hand_tuned(
+    given: Language, compile: bool = False, mixed: bool = False, onednn: bool = False
+) -> Ready:
     """nanoGPT's loop, tuned: windows gathered by index, fused AdamW, no synchronization."""
     tuned()
+    if onednn:
+        take_onednn()
     s = given.sizes
 
     def started(seed: int) -> tuple[NanoGPT, Callable[[Tensor, Tensor], None]]:
@@ -130,7 +134,7 @@ def hand_tuned(given: Language, compile: bool = False, mixed: bool = False) -> R
 
     def quality(seed: int) -> float:
         fresh, step = started(seed)
-        run(step, *given.windows(s.steps * s.batch, seed))
+        run(step, *given.windows(s.learned * s.batch, seed))
         return given.loss(fresh.eval())
 
     return Ready(lambda: run(step, x, y), quality, count(model))
@@ -138,6 +142,10 @@ def hand_tuned(given: Language, compile: bool = False, mixed: bool = False) -> R
 
 def compiled(given: Language) -> Ready:
     return hand_tuned(given, compile=True)
+
+
+def onednn(given: Language) -> Ready:
+    return hand_tuned(given, onednn=True)
 
 
 def autocast(given: Language) -> Ready:
@@ -192,7 +200,7 @@ def trainer(given: Language) -> Ready:
 
     def quality(seed: int) -> float:
         fresh = started(seed)
-        run(fresh, seed, s.steps)
+        run(fresh, seed, s.learned)
         fresh.eval()
         return given.loss(lambda x: fresh(x).logits)
 

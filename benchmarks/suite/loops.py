@@ -9,27 +9,32 @@ from torch import Tensor, nn
 
 from benchmarks.suite.classifier import Classifier, epochs
 from benchmarks.suite.contract import Ready
-from benchmarks.suite.synthetic import Labeled
-from benchmarks.suite.tuning import batches, choose_threads, count, endless, tuned
+from benchmarks.suite.tuning import (
+    batches,
+    choose_threads,
+    count,
+    endless,
+    take_onednn,
+    tuned,
+)
 
 
 def engine(given: Classifier, **settings: Any) -> Ready:
     """This library: its loop, as `fit` runs it."""
     from chainrule.training import fit, iterate
 
-    data, options = (
-        given.timed,
-        {"batch_size": given.batch, "learning_rate": given.rate, **settings},
-    )
-    model = given.own()
-    reports = iterate(model, (data.x, data.y), epochs=10**6, **options)
+    def options(asked: Classifier) -> dict[str, Any]:
+        return {"batch_size": asked.batch, "learning_rate": asked.rate, **settings}
+
+    model, data = given.own(), given.timed.data
+    reports = iterate(model, (data.x, data.y), epochs=10**6, **options(given))
 
     def unit() -> None:
         next(now for now in reports if now.record)
 
     def quality(seed: int) -> float:
-        fresh = given.own(seed)
-        fit(fresh, (given.data.x, given.data.y), epochs=1, seed=seed, **options)
+        fresh, few = given.own(seed), given.data
+        fit(fresh, (few.x, few.y), epochs=1, seed=seed, **options(given.learned))
         return given.loss(fresh)
 
     return Ready(unit, quality, count(model))
@@ -40,15 +45,19 @@ def auto(given: Classifier) -> Ready:
     return engine(given, precision="auto")
 
 
-def hand_tuned(given: Classifier, compile: bool = False, low: bool = False) -> Ready:
+def hand_tuned(
+    given: Classifier, compile: bool = False, low: bool = False, onednn: bool = False
+) -> Ready:
     """Tensors in memory, rows gathered by index, fused Adam, the better number of threads."""
     tuned()
-    data, few = given.timed, given.data
+    if onednn:
+        take_onednn()
+    data = given.timed.data
 
     def started() -> tuple[nn.Module, Callable[[tuple[Tensor, Tensor]], None]]:
         model = given.laid_out(given.plain())
         adam = torch.optim.Adam(model.parameters(), given.rate, fused=True)
-        forward = torch.compile(model) if compile else model
+        forward = torch.compile(model, dynamic=False) if compile else model
 
         def step(batch: tuple[Tensor, Tensor]) -> None:
             adam.zero_grad(set_to_none=True)
@@ -71,7 +80,8 @@ def hand_tuned(given: Classifier, compile: bool = False, low: bool = False) -> R
     def quality(seed: int) -> float:
         torch.manual_seed(seed)
         fresh, step = started()
-        for batch in batches(few.x, few.y, given.batch):
+        few = given.learned
+        for batch in batches(few.data.x, few.data.y, few.batch):
             step(batch)
         return given.loss(fresh)
 
@@ -83,6 +93,11 @@ def compiled(given: Classifier) -> Ready:
     return hand_tuned(given, compile=True)
 
 
+def onednn(given: Classifier) -> Ready:
+    """The same with the switch that gives oneDNN the float32 products."""
+    return hand_tuned(given, onednn=True)
+
+
 def autocast(given: Classifier) -> Ready:
     """The same with products in bfloat16."""
     return hand_tuned(given, low=True)
@@ -91,8 +106,8 @@ def autocast(given: Classifier) -> Ready:
 def data_loader(given: Classifier) -> Ready:
     """The idiom of the tutorials."""
 
-    def started(data: Labeled) -> tuple[nn.Module, Callable[[], None]]:
-        dataset = torch.utils.data.TensorDataset(data.x, data.y)
+    def started(given: Classifier) -> tuple[nn.Module, Callable[[], None]]:
+        dataset = torch.utils.data.TensorDataset(given.data.x, given.data.y)
         loader = torch.utils.data.DataLoader(dataset, given.batch, shuffle=True)
         model = given.plain()
         adam = torch.optim.Adam(model.parameters(), given.rate)

@@ -4,6 +4,7 @@ import os
 import platform
 import resource
 import time
+from collections.abc import Iterable
 from datetime import date
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -95,6 +96,11 @@ def forget_peak() -> None:
         Path("/proc/self/clear_refs").write_text("5", "ascii")
     except OSError:
         return
+
+
+def versions(packages: Iterable[str]) -> dict[str, str]:
+    """Of those that are installed."""
+    return {name: version(name) for name in sorted(set(packages)) if not missing((name,))}
 
 
 def missing(packages: tuple[str, ...]) -> list[str]:

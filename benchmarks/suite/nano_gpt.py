@@ -16,6 +16,9 @@ class Sizes(NamedTuple):
     heads: int
     batch: int
     steps: int
+    """In a unit."""
+    learned: int
+    """Steps after which quality is compared."""
 
 
 class NanoBlock(nn.Module):

@@ -1,19 +1,19 @@
 """The tables of docs/speed.md, from the records of the suite."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.suite.tables import duration, percent, short, times
+from benchmarks.suite.record import content
+from benchmarks.suite.tables import duration, percent, ratio_cells, short
 
 Found = Mapping[str, Any]
 
 
 def records(folder: Path) -> list[Found]:
     """Everything that the suite recorded, row by row."""
-    found = [json.loads(path.read_text("utf-8")) for path in sorted(folder.glob("*.json"))]
-    return [each for each in found if each.get("kind") in ("race", "growth")]
+    found = [content(path) for path in sorted(folder.glob("*.json"))]
+    return [each for each in found if each]
 
 
 def races(found: Sequence[Found]) -> str:
@@ -39,13 +39,11 @@ def race_lines(found: Found) -> Iterator[str]:
 
 
 def contender_line(one: Found) -> str:
-    value, low, high = one["ratio"]
     share = one.get("share_of_limit")
     cells = [
         one["name"],
         duration(one["seconds"]),
-        f"{times(value)} ×",
-        "" if low == high else f"{times(low)} – {times(high)}",
+        *ratio_cells(one["ratio"]),
         str(one["rounds"]),
         "" if share is None else f"{percent(share)}, {one['limit']}",
         f"{one['peak_mb']:,} MB",

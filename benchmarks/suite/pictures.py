@@ -62,7 +62,11 @@ def peers_of(found: Found) -> list[tuple[str, list[tuple[str, list[float]]]]]:
     groups = []
     for case in found.get("cases", ()):
         label = f"{found['title']}, {case['case']}" if case["case"] else found["title"]
-        peers = [(one["name"], one["ratio"]) for one in case["contenders"][1:] if one["ratio"]]
+        peers = [
+            (one["name"], one["ratio"])
+            for one in case["contenders"]
+            if one["ratio"] and one["name"] != found["ours"]
+        ]
         if peers:
             groups.append((label, sorted(peers, key=lambda peer: peer[1][0])))
     return groups
@@ -123,10 +127,11 @@ def overview(records: Sequence[Found]) -> Figure:
         axes.errorbar(
             values, places, xerr=error, fmt=marker(k), color=color(k), markersize=5, label=name
         )
-    axes.set(xscale="log", ylim=(len(groups) - 0.5, -0.5))
+    axes.set(xscale="log", ylim=(max(len(groups), 1) - 0.5, -0.5))
     axes.set_yticks(range(len(groups)), [label[:LONGEST] for label, _ in groups], fontsize=8)
     axes.set_xlabel("time of the peer / time of chainrule", fontsize=10)
     in_powers(axes.xaxis)
     axes.axvline(1, color="black", linewidth=1)
-    figure.legend(loc="outside lower center", ncols=4, fontsize=8)
+    if names:
+        figure.legend(loc="outside lower center", ncols=4, fontsize=8)
     return figure

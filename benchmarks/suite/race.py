@@ -12,9 +12,12 @@ from typing import Any
 from benchmarks.suite import machine
 from benchmarks.suite.contract import Contender, Race, ours
 from benchmarks.suite.process import ROOT, Failed, Process
-from benchmarks.suite.statistics import drift, narrow, ratios
+from benchmarks.suite.statistics import LEAST, drift, median_interval, narrow, ratios
 
 WIDTH = 0.05  # of the interval of a ratio, as a share of it
+FAR, FAR_WIDTH = 2.0, 0.3  # from this ratio on it need not be known so well
+DISTANT, DISTANT_ROUNDS = 5.0, 3  # whoever takes so much longer in so many rounds leaves
+CEILING = 4  # times the seconds of a case, within which everybody gets as many rounds as needed
 AT_ONCE = 2  # processes that start beside each other
 Say = Callable[[str], None]
 
@@ -25,7 +28,11 @@ class Rules:
 
     threads: int
     seconds: float = 20.0
-    """Of one case, without the time in which its processes start."""
+    """Of one case, without the time in which its processes start.
+
+    A case goes on beyond them, up to `CEILING` times as long, until every interval has the rounds
+    that 95 % confidence needs.
+    """
     most_rounds: int = 60
     peers: tuple[str, ...] = ()
     """Words of which the name of a peer must have one; empty: all peers."""
@@ -44,6 +51,7 @@ class Runner:
     quality: list[float] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
     peak: int = 0
+    sources: list[str] = field(default_factory=list)
     failed: str = ""
 
 
@@ -150,7 +158,8 @@ def warm(runner: Runner, row: Race) -> None:
 
 
 def finish(runner: Runner) -> None:
-    runner.peak = runner.process.stop()["peak_bytes"]
+    last = runner.process.stop()
+    runner.peak, runner.sources = last["peak_bytes"], last["sources"]
 
 
 def rounds(raced: Raced, row: Race, limits: Process, rules: Rules, say: Say) -> None:
@@ -168,7 +177,9 @@ def rounds(raced: Raced, row: Race, limits: Process, rules: Rules, say: Say) -> 
         racing = still_racing(racing, own)
         spent = time.perf_counter() - began
         say(f"round {number + 1}, {spent:.0f} s, {max(0, len(racing) - 1)} peers undecided")
-        if own.failed or len(racing) < 2 or spent * (number + 2) / (number + 1) > rules.seconds:
+        enough = number + 1 >= min(LEAST, rules.most_rounds)
+        limit = rules.seconds * (1 if enough else CEILING)
+        if own.failed or len(racing) < 2 or spent * (number + 2) / (number + 1) > limit:
             return
 
 
@@ -186,9 +197,16 @@ def still_racing(racing: Iterable[Runner], own: Runner) -> list[Runner]:
     return [
         runner
         for runner in racing
-        if not runner.failed
-        and (runner is own or not narrow(ratios(runner.seconds, own.seconds), WIDTH))
+        if not runner.failed and (runner is own or not known(ratios(runner.seconds, own.seconds)))
     ]
+
+
+def known(values: list[float]) -> bool:
+    """Whether more rounds would tell a reader nothing new."""
+    if len(values) >= DISTANT_ROUNDS and min(values) > DISTANT:
+        return True
+    far = len(values) >= LEAST and median_interval(values).low > FAR
+    return narrow(values, FAR_WIDTH if far else WIDTH)
 
 
 def disturbance(raced: Raced) -> list[str]:

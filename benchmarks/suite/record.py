@@ -1,12 +1,12 @@
 """What a row found, as JSON: benchmarks/speed/ROW.json holds the recorded runs."""
 
 import json
-from hashlib import sha256
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from benchmarks.suite import machine
-from benchmarks.suite.contract import Race, Work, sizes_of
+from benchmarks.suite import machine, sources
+from benchmarks.suite.contract import Growth, Race, Work, ours, sizes_of
 from benchmarks.suite.limits import floor
 from benchmarks.suite.process import ROOT
 from benchmarks.suite.race import Raced, Runner, summary
@@ -15,28 +15,52 @@ from chainrule.registry import Entry
 from chainrule.training.files import replace
 
 RECORDED = ROOT / "benchmarks" / "speed"
+KINDS = "race", "growth"
 Found = dict[str, Any]
 
 
 def raced(entry: Entry, row: Race, cases: list[Raced], command: str, threads: int) -> Found:
     """All of a race."""
-    return heading(entry, command, threads) | {
+    runners = [runner for case in cases for runner in case.runners]
+    used = {name for runner in runners for name in runner.sources}
+    return heading(entry, row, command, threads, used) | {
         "kind": "race",
         "unit": row.unit,
+        "ours": ours(row),
         "quality": row.quality.what if row.quality else "",
         "cases": [of_case(row, case) for case in cases],
     }
 
 
-def heading(entry: Entry, command: str, threads: int) -> Found:
+def heading(
+    entry: Entry, row: Race | Growth, command: str, threads: int, used: Iterable[str]
+) -> Found:
     """What every record begins with."""
+    rest = [sources.WHOLE] if row.starts_processes else sorted(used)
     return {
         "row": entry.name,
         "title": entry.title,
         "command": command,
         "machine": machine.facts(threads),
-        "digest": digest(entry),
+        "versions": machine.versions(needed(row)),
+        "sources": rest,
+        "digest": sources.digest(entry.path, rest),
     }
+
+
+def needed(row: Race | Growth) -> set[str]:
+    """Packages of all peers."""
+    entered = row.contenders if isinstance(row, Race) else row.lines
+    return {name for each in entered.values() for name in each.needs}
+
+
+def current(entry: Entry, row: Race | Growth, found: Found) -> bool:
+    """Whether a record is of the present sources and of the peers that are installed now."""
+    try:
+        same = found["digest"] == sources.digest(entry.path, found["sources"])
+        return same and found["versions"] == machine.versions(needed(row))
+    except KeyError:
+        return False
 
 
 def of_case(row: Race, case: Raced) -> Found:
@@ -106,15 +130,6 @@ def rounded(value: float) -> float:
     return float(f"{value:.4g}")
 
 
-def digest(entry: Entry) -> str:
-    """Of the row, the suite and the library: a record with another one is out of date."""
-    found = sha256(entry.path.read_bytes())
-    sources = [*(ROOT / "src").rglob("*.py"), *(ROOT / "benchmarks/suite").glob("*.py")]
-    for path in sorted(sources):
-        found.update(path.read_bytes())
-    return found.hexdigest()[:16]
-
-
 def write(folder: Path, found: Found) -> Path:
     """The record as a file, whole or not at all."""
     path = folder / f"{found['row']}.json"
@@ -125,5 +140,13 @@ def write(folder: Path, found: Found) -> Path:
 
 def read(folder: Path, name: str) -> Found | None:
     """The record of a row, if there is one."""
-    path = folder / f"{name}.json"
-    return json.loads(path.read_text("utf-8")) if path.is_file() else None
+    return content(folder / f"{name}.json")
+
+
+def content(path: Path) -> Found | None:
+    """The record in a file; nothing where there is none, or where it is of something else."""
+    try:
+        found = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) and found.get("kind") in KINDS else None

@@ -12,7 +12,6 @@ from torch import Tensor, nn
 
 from benchmarks.suite.classifier import Classifier, epochs
 from benchmarks.suite.contract import Ready
-from benchmarks.suite.synthetic import Labeled
 
 
 def lightning(given: Classifier) -> Ready:
@@ -41,9 +40,9 @@ def lightning(given: Classifier) -> Ready:
         def on_train_epoch_end(self) -> None:
             self.seconds = time.perf_counter() - self.began
 
-    def started(data: Labeled) -> tuple[nn.Module, Callable[[], float]]:
+    def started(given: Classifier) -> tuple[nn.Module, Callable[[], float]]:
         module = Module()
-        dataset = torch.utils.data.TensorDataset(data.x, data.y)
+        dataset = torch.utils.data.TensorDataset(given.data.x, given.data.y)
         loader = torch.utils.data.DataLoader(dataset, given.batch, shuffle=True)
 
         def epoch() -> float:
@@ -68,7 +67,7 @@ def skorch(given: Classifier) -> Ready:
     """NeuralNetClassifier, partial_fit for an epoch."""
     from skorch import NeuralNetClassifier
 
-    def started(data: Labeled) -> tuple[nn.Module, Callable[[], object]]:
+    def started(given: Classifier) -> tuple[nn.Module, Callable[[], object]]:
         network = NeuralNetClassifier(
             given.plain(),
             criterion=nn.CrossEntropyLoss,
@@ -80,7 +79,7 @@ def skorch(given: Classifier) -> Ready:
             iterator_train__shuffle=True,
             verbose=0,
         ).initialize()
-        return network.module_, lambda: network.partial_fit(data.x, data.y)
+        return network.module_, lambda: network.partial_fit(given.data.x, given.data.y)
 
     return epochs(given, started)
 
@@ -99,10 +98,11 @@ def fastai(given: Classifier) -> Ready:
         def after_train(self) -> None:
             self.seconds = time.perf_counter() - self.began
 
-    def started(data: Labeled) -> tuple[nn.Module, Callable[[], float]]:
-        dataset = torch.utils.data.TensorDataset(data.x, data.y)
+    def started(given: Classifier) -> tuple[nn.Module, Callable[[], float]]:
+        dataset = torch.utils.data.TensorDataset(given.data.x, given.data.y)
         loader = torch.utils.data.DataLoader(dataset, given.batch, shuffle=True)
-        one = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(data.x[:1], data.y[:1]))
+        first = torch.utils.data.TensorDataset(given.data.x[:1], given.data.y[:1])
+        one = torch.utils.data.DataLoader(first)
         model, watch = given.plain(), Watch()
         learner = Learner(
             DataLoaders(loader, one),
@@ -161,7 +161,7 @@ def keras(given: Classifier) -> Ready:
     def quality(seed: int) -> float:
         k.utils.set_random_seed(seed)  # of torch, too
         fresh = started()
-        fresh.fit(x, y, given.batch, epochs=1, verbose=0)
+        fresh.fit(x, y, given.learned.batch, epochs=1, verbose=0)
         return float(fresh.evaluate(arrays(data.held_x), data.held_y.numpy(), verbose=0))
 
     trained = sum(

@@ -4,6 +4,7 @@ import os
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import torch
 from torch import Tensor, nn
@@ -17,6 +18,29 @@ def tuned() -> None:
     """Denormals flushed, freed memory kept by the process."""
     torch.set_flush_denormal(True)
     keep_freed_memory(KEPT_BYTES)
+
+
+def take_onednn() -> None:
+    """float32 products by oneDNN, as torch's public switch allows, where they stay exact.
+
+    On processors with AMX the same switch rounds the factors to bfloat16; there nothing changes.
+    """
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("medium")
+    probe = torch.full((64, 64), 1 + 2**-12) @ torch.ones(64, 64)
+    if not bool((probe == 64 * (1 + 2**-12)).all()):
+        torch.set_float32_matmul_precision(before)
+
+
+@contextmanager
+def onednn_products() -> Iterator[None]:
+    """The same inside the `with` block."""
+    before = torch.get_float32_matmul_precision()
+    try:
+        take_onednn()
+        yield
+    finally:
+        torch.set_float32_matmul_precision(before)
 
 
 def quiet_warnings() -> None:

@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Callable
 from typing import IO, Any
 
-from benchmarks.suite import machine
+from benchmarks.suite import machine, sources
 from benchmarks.suite.contract import Growth, Ready, sizes_of
 
 Answer = dict[str, Any]
@@ -80,7 +80,11 @@ def prepared(
     return {
         "unit": lambda: unit(held["ready"].unit),
         "quality": lambda seed: quality(held["ready"], int(seed)),
-        "stop": lambda: {"peak_bytes": machine.peak_bytes(), "base_bytes": held.get("base", 0)},
+        "stop": lambda: {
+            "peak_bytes": machine.peak_bytes(),
+            "base_bytes": held.get("base", 0),
+            "sources": sources.loaded(),
+        },
     }
 
 

@@ -27,7 +27,8 @@ def test_a_process_builds_does_units_and_says_what_it_used(started):
     first = process.told("unit")
     assert 0 < first["own"] < 10 and 0 < first["seconds"] < 60
     assert process.told("quality 0") == {"quality": None}
-    assert process.stop()["peak_bytes"] > 2**20
+    last = process.stop()
+    assert last["peak_bytes"] > 2**20 and "benchmarks/rows/start_up.py" in last["sources"]
     assert process.child.poll() is not None
 
 

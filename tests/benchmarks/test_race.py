@@ -1,15 +1,16 @@
 """Rounds, order, retirement and failure of contenders, with processes that only pretend."""
 
 from collections import Counter
+from types import SimpleNamespace
 
 import pytest
 
-from benchmarks.suite import compare, machine, race, record
+from benchmarks.suite import compare, machine, race, record, rows, sources
 from benchmarks.suite.contract import Contender, Quality, Race, Ready, Work
 from benchmarks.suite.limits import floor
 from benchmarks.suite.process import Failed
 from benchmarks.suite.race import Raced, Rules, Runner
-from chainrule.registry import Entry
+from chainrule.errors import InputError
 
 LIMITS = {"float32": 1e9, "bfloat16": 2e9, "memory": 1e8}
 ORDER: list[str] = []
@@ -25,7 +26,7 @@ class Pretended:
         if order.startswith("quality"):
             return {"quality": self.quality}
         if order == "stop":
-            return {"peak_bytes": 2**20}
+            return {"peak_bytes": 2**20, "sources": []}
         if self.name == "limits":
             return LIMITS
         ORDER.append(self.name)
@@ -68,6 +69,21 @@ def test_every_round_has_everybody_once_and_not_always_in_the_same_order():
 def test_a_peer_that_is_known_leaves_and_the_close_one_goes_on():
     raced(runner("ours", 1.0), runner("far", 3.0), runner("close", 1.0, 1.2), most_rounds=12)
     assert Counter(ORDER) == {"ours": 12, "close": 12, "far": 6}
+
+
+def test_a_peer_far_away_needs_no_narrow_interval_and_a_distant_one_few_rounds():
+    raced(runner("ours", 1.0), runner("far", 3.0, 3.4), runner("distant", 9.0), most_rounds=12)
+    assert Counter(ORDER) == {"ours": 6, "far": 6, "distant": 3}
+
+
+def test_a_case_goes_on_until_its_intervals_have_their_confidence(monkeypatch):
+    clock = iter(range(0, 1000, 10))
+    monkeypatch.setattr(race, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
+    raced(runner("ours", 1.0), runner("close", 1.0, 1.2), seconds=20)
+    assert Counter(ORDER) == {"ours": 6, "close": 6}
+    clock = iter(range(0, 10_000, 100))
+    raced(runner("ours", 1.0), runner("close", 1.0, 1.2), seconds=20)
+    assert Counter(ORDER) == {"ours": 1, "close": 1}
 
 
 def test_the_race_ends_when_all_ratios_are_known():
@@ -145,7 +161,7 @@ def test_the_load_of_others_is_what_is_busy_beyond_our_own():
 
 def recorded(ratio: list[float]) -> dict:
     contenders = [{"name": "ours", "ratio": [1, 1, 1]}, {"name": "peer", "ratio": ratio}]
-    return {"row": "mlp", "cases": [{"case": "", "contenders": contenders}]}
+    return {"row": "mlp", "ours": "ours", "cases": [{"case": "", "contenders": contenders}]}
 
 
 @pytest.mark.parametrize(
@@ -158,13 +174,58 @@ def test_runs_are_compared_by_their_ratios(now, verdict):
     assert found["verdict"] == verdict
 
 
-def test_another_source_makes_a_record_stale(tmp_path, monkeypatch):
-    (tmp_path / "src").mkdir()
-    source, row = tmp_path / "src/a.py", tmp_path / "row.py"
-    source.write_text("x = 1")
+def test_a_run_in_which_ours_failed_has_nothing_to_compare():
+    found = case(runner("ours", 1.0, -1.0), runner("peer", 1.0))
+    assert found["failed"] == {"ours": "it broke"}
+    assert [one["ratio"] for one in found["contenders"]] == [None]
+    record_of = {"row": "mlp", "ours": "ours", "cases": [found]}
+    assert compare.changes(record_of, recorded([1.0, 0.99, 1.01])) == []
+
+
+def test_files_of_another_form_beside_the_records_are_left_out(tmp_path):
+    (tmp_path / "mlp.json").write_text('{"rows": []}')
+    (tmp_path / "torn.json").write_text("{")
+    assert compare.old_runs(tmp_path) == {} and record.read(tmp_path, "mlp") is None
+    (tmp_path / "gpt.json").write_text('{"kind": "race", "row": "gpt"}')
+    assert list(compare.old_runs(tmp_path)) == ["gpt"]
+    with pytest.raises(InputError, match="expects a record of the suite"):
+        compare.old_runs(tmp_path / "mlp.json")
+
+
+def test_only_a_source_that_the_row_used_makes_its_record_stale(tmp_path):
+    for name in ("src/chainrule/used.py", "src/chainrule/other.py", "benchmarks/suite/race.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("x = 1")
+    row, used = tmp_path / "row.py", ["src/chainrule/used.py"]
     row.write_text('"""A row."""')
-    monkeypatch.setattr(record, "ROOT", tmp_path)
-    first = record.digest(Entry("rows", row))
-    assert record.digest(Entry("rows", row)) == first
-    source.write_text("x = 2")
-    assert record.digest(Entry("rows", row)) != first
+
+    def digest() -> str:
+        return sources.digest(row, used, tmp_path)
+
+    first = digest()
+    (tmp_path / "src/chainrule/other.py").write_text("x = 2")
+    assert digest() == first
+    whole = sources.digest(row, [sources.WHOLE], tmp_path)
+    (tmp_path / "src/chainrule/other.py").write_text("x = 3")
+    assert sources.digest(row, [sources.WHOLE], tmp_path) != whole
+    for changed in (tmp_path / "src/chainrule/used.py", tmp_path / "benchmarks/suite/race.py", row):
+        before = digest()
+        changed.write_text("x = 2")
+        assert digest() != before
+    (tmp_path / "src/chainrule/used.py").unlink()
+    assert digest() != first
+
+
+def test_a_record_is_current_while_the_same_peers_are_installed(monkeypatch):
+    installed = {"torch": "2"}
+    monkeypatch.setattr(machine, "versions", lambda names: installed)
+    (entry, *_) = rows.entries()
+    found = record.raced(entry, ROW, [], "a command", 1)
+    assert record.current(entry, ROW, found)
+    installed = {"torch": "2", "a-peer": "1"}
+    assert not record.current(entry, ROW, found)
+
+
+def test_what_a_process_has_loaded_is_what_its_record_depends_on():
+    assert "src/chainrule/registry.py" in sources.loaded()
+    assert "src/chainrule/lab/__main__.py" not in sources.loaded()

@@ -21,7 +21,9 @@ MACHINE = {
 }
 
 
-def contender(name: str, seconds: float, ratio: list[float], agrees: bool | None = True) -> dict:
+def contender(
+    name: str, seconds: float, ratio: list[float] | None, agrees: bool | None = True
+) -> dict:
     return {
         "name": name,
         "seconds": seconds,
@@ -40,6 +42,7 @@ RACE = {
     "title": "A perceptron",
     "unit": "an epoch",
     "quality": "loss",
+    "ours": "chainrule",
     "machine": MACHINE,
     "cases": [
         {
@@ -121,6 +124,17 @@ def test_the_page_has_every_contender_and_slope(tmp_path):
     assert "| hand-tuned PyTorch | 26 ms | 1.30 × | 1.28 – 1.33 | 9 | 42 %" in races
     assert "**no**" in races and "A processor, 2 cores" in races
     assert "| a line | 10 … 40 | 40 ms | 1.00 ± 0.00 | 1 |" in page.growths(found)
+
+
+def test_a_race_without_ours_is_shown_without_ratios():
+    peer = contender("hand-tuned PyTorch", 0.026, None)
+    lost = {"contenders": [peer], "failed": {"chainrule": "it broke"}}
+    found = RACE | {"cases": [RACE["cases"][0] | lost]}
+    assert "| hand-tuned PyTorch | 26 ms |  |  | 9 |" in page.races([found])
+    assert "| chainrule | it broke |" in page.races([found])
+    assert "26 ms" in printed(tables.race_table(found, found["cases"][0]))
+    assert bars([found]).axes[0].get_yticklabels() == []
+    assert overview([found]).axes[0].get_legend_handles_labels()[1] == []
 
 
 def test_a_page_without_records_says_so():

@@ -8,8 +8,6 @@ step. The operations are those of autograd in its order, so the bits are its bit
 compare. Rumelhart, Hinton and Williams (1986). Notes: J 3.1.
 """
 
-from collections.abc import Callable
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -17,16 +15,9 @@ from torch import Tensor, nn
 from chainrule.learning import losses
 from chainrule.learning.tasks import Task
 from chainrule.nn.dropout import MASKS, mask
-from chainrule.nn.kernels.dense_stack import DenseLayer, dense_layers
+from chainrule.nn.kernels.dense_stack import DERIVATIVES, DenseLayer, dense_layers
 from chainrule.training.settings import Settings
 from chainrule.training.sources.base import Batch
-
-DERIVATIVES: dict[Callable[[Tensor], Tensor], Callable[[Tensor, Tensor], Tensor]] = {
-    F.relu: lambda delta, h: torch.ops.aten.threshold_backward(delta, h, 0),
-    torch.tanh: torch.ops.aten.tanh_backward,
-    torch.sigmoid: torch.ops.aten.sigmoid_backward,
-}
-"""δ ⊙ φ'(z), by the value h = φ(z)."""
 
 
 class DeltaRecursion:

@@ -140,6 +140,19 @@ def keep_freed_memory(size: int) -> None:
         mallopt(M_TRIM_THRESHOLD, min(2 * size, 2**31 - 1))
 
 
+@contextmanager
+def memory_kept() -> Iterator[None]:
+    """Keep freed memory, unless a run of this thread does it already."""
+    if OPEN.switches:
+        yield
+        return
+    keep_freed_memory(KEPT_BYTES)
+    try:
+        yield
+    finally:
+        keep_freed_memory(GLIBC_MOST)
+
+
 def threads_for(model: nn.Module, batch_size: int) -> int:
     """One thread for a step too small to be worth sharing (6 operations per weight and example)."""
     dense = all(p.ndim <= 2 for p in model.parameters())

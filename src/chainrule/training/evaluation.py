@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import Any
 
@@ -10,10 +10,14 @@ import torch
 from torch import Tensor, nn
 
 from chainrule.learning.tasks import Task
+from chainrule.nn.kernels.float_products import ONEDNN, float_products, places, worth_onednn
 from chainrule.nn.pixels import unit_range
+from chainrule.training import devices
+from chainrule.training.randomness import GENERATOR
 
-AT_ONCE = 4096  # examples of a forward pass
-BYTES_AT_ONCE = 2**20  # of images that are stored as bytes, which may be large
+AT_ONCE = 4096  # examples of a forward pass, at most
+BYTES_AT_ONCE = {torch.uint8: 2**20, torch.float32: 2**22}
+"""Of a first input: a network's activations, several times as large, should stay in the cache."""
 
 Each = Callable[[Callable[[Any], Any], Iterable[Any]], list[Any]]
 EACH: ContextVar[Each | None] = ContextVar("EACH", default=None)
@@ -52,15 +56,42 @@ def outputs(model: nn.Module, inputs: tuple[Tensor, ...], batch_size: int = AT_O
     torch.Size([5, 2])
     """
     device = next((p.device for p in model.parameters()), torch.device("cpu"))
-    if inputs[0].dtype == torch.uint8:
-        batch_size = min(batch_size, max(1, BYTES_AT_ONCE // inputs[0][0].numel()))
-    with evaluation_mode(model):
-        parts = zip(*(t.split(batch_size) for t in inputs), strict=True)
+    batch_size = min(batch_size, at_once(inputs[0]))
+    rows = min(batch_size, len(inputs[0])) * places(inputs[0], model)
+    large = device.type == "cpu" and worth_onednn(model, rows)
+    images = convolves(model)
 
-        def answered(part: tuple[Tensor, ...]) -> Any:
-            return on_cpu(model(*(unit_range(t.to(device)) for t in part)))
+    def answered(part: tuple[Tensor, ...]) -> Any:
+        given = (unit_range(t.to(device)) for t in part)
+        with quick_products() if large else nullcontext():
+            return on_cpu(model(*(map(in_channels_last, given) if images else given)))
 
-        return joined(each(answered, parts))
+    several = len(inputs[0]) > batch_size
+    with evaluation_mode(model), devices.memory_kept() if several else nullcontext():
+        return joined(each(answered, zip(*(t.split(batch_size) for t in inputs), strict=True)))
+
+
+@contextmanager
+def quick_products() -> Iterator[None]:
+    """Large float32 products by the quicker library, while runs in other Python threads wait."""
+    with GENERATOR, float_products(ONEDNN):
+        yield
+
+
+def at_once(x: Tensor) -> int:
+    """Examples of a forward pass; the rule sees one example only, so that processes agree."""
+    most = BYTES_AT_ONCE.get(x.dtype, 0)
+    return min(AT_ONCE, max(1, most // (x[0].numel() * x.element_size()))) if most else AT_ONCE
+
+
+def convolves(model: nn.Module) -> bool:
+    """Whether a kernel of two axes meets images."""
+    return any(isinstance(part, nn.Conv2d) for part in model.modules())
+
+
+def in_channels_last(t: Tensor) -> Tensor:
+    """Images as convolutions like them."""
+    return t.to(memory_format=torch.channels_last) if t.ndim == 4 else t
 
 
 def joined(parts: Sequence[Any]) -> Any:

@@ -35,6 +35,12 @@ MODULES: dict[type[nn.Module], Callable[[Tensor], Tensor]] = {
     nn.Tanh: torch.tanh,
     nn.Sigmoid: torch.sigmoid,
 }
+DERIVATIVES: dict[Callable[[Tensor], Tensor], Callable[[Tensor, Tensor], Tensor]] = {
+    F.relu: lambda delta, h: torch.ops.aten.threshold_backward(delta, h, 0),
+    torch.tanh: torch.ops.aten.tanh_backward,
+    torch.sigmoid: torch.ops.aten.sigmoid_backward,
+}
+"""δ ⊙ φ'(z), by the value h = φ(z)."""
 
 
 def dense_layers(model: nn.Module) -> list[DenseLayer] | None:

@@ -19,10 +19,11 @@ from functools import cache
 from pathlib import Path
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 PROBE = 64  # the side of the probe's matrices, above the least that oneDNN is given
 SMALL = 20e6  # operations of a product, forward and backward, below which MKL was faster
+PIXELS = 16  # to a place: images shrink on their way through a network, or come in patches
 AMD = "AuthenticAMD"
 MKL, ONEDNN = "highest", "medium"  # torch's words
 
@@ -68,6 +69,15 @@ def mean_operations(model: nn.Module, rows: int, axes: tuple[int, ...] = (2, 3, 
     """6 operations per row and weight, on average over the weights of so many axes."""
     sizes = [p.numel() for p in model.parameters() if p.ndim in axes]
     return 6 * rows * sum(sizes) / max(len(sizes), 1)
+
+
+def places(x: Tensor, model: nn.Module) -> int:
+    """Where the weights of an average layer meet an example: its tokens, or parts of an image."""
+    if x.ndim == 2 and not x.is_floating_point():
+        return x.shape[1]
+    if x.ndim == 4 and any(isinstance(part, nn.Conv2d) for part in model.modules()):
+        return max(1, x[0, 0].numel() // PIXELS)
+    return 1
 
 
 @cache

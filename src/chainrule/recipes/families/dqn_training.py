@@ -21,8 +21,9 @@ from chainrule.environments.environment import Environments
 from chainrule.errors import InputError
 from chainrule.learning.optimizers import optimizer
 from chainrule.learning.schedules import schedule
-from chainrule.models.reinforcement.dqn import DQN, Batch, ReplayBuffer
+from chainrule.models.reinforcement.dqn import DQN, Batch, ReplayBuffer, q_of_action
 from chainrule.models.reinforcement.mdp import explore
+from chainrule.nn.kernels.stacked_dense import StackedDense, stacked_dense
 from chainrule.recipes.families.dqn_settings import METHODS, DQNSettings
 from chainrule.training import Record, checkpoint
 from chainrule.training.batched.stack import Stack
@@ -39,10 +40,18 @@ Policy = Callable[[Tensor], Tensor]  # (agents, copies, n) → (agents, copies)
 
 
 class StackedNetworks(Stack):
-    """Stacked networks as one: (agents, batch, n) → (agents, batch, actions)."""
+    """Stacked networks as one: (agents, batch, n) → (agents, batch, actions).
+
+    Networks of affine maps have no use for a mapped forward pass, nor for autograd.
+    """
+
+    def __init__(self, networks: Sequence[nn.Module]):
+        super().__init__(networks)
+        self.dense = stacked_dense(networks[0], self.weights)
 
     def forward(self, x: Tensor) -> Tensor:  # type: ignore[override]
-        return super().forward(x, [])
+        written_out = self.dense is not None and not torch.is_grad_enabled()
+        return self.dense(x) if written_out else super().forward(x, [])
 
 
 class DQNHeader(Header):
@@ -191,13 +200,30 @@ def update(state: DQNState, settings: DQNSettings, number: int, generator: torch
     """One step of the optimizer for every agent, from its own transitions."""
     state.optimizer.zero_grad(set_to_none=True)
     batch = state.memory.sample(settings.batch_size, generator)
-    losses = state.dqn.losses(batch, settings.discount).mean(1)
-    losses.sum().backward()
+    network = state.dqn.network
+    assert isinstance(network, StackedNetworks)
+    if network.dense is None:
+        losses = state.dqn.losses(batch, settings.discount).mean(1)
+        losses.sum().backward()
+    else:
+        losses = written_out(network.dense, batch, state.dqn.targets(batch, settings.discount))
     state.optimizer.step()
     state.total_loss += losses.detach().mean().item()
     state.examples += 1
     if (number + 1) % settings.follow_every == 0:
         state.dqn.update_target()
+
+
+@torch.no_grad()
+def written_out(network: StackedDense, batch: Batch, y: Tensor) -> Tensor:
+    """The mean of ½ (Q(s, a) - y)² for every agent, and its gradient in the weights' `grad`."""
+    states = network.states(batch.observation)
+    q = states[-1].mT
+    error = q_of_action(q, batch.action) - y
+    delta = torch.zeros(q.shape)  # of the other actions
+    delta.scatter_add_(-1, batch.action[..., None], (error * (1 / y.shape[1]))[..., None])
+    network.backward(states, delta)
+    return (0.5 * error.square()).mean(1)
 
 
 def report(state: DQNState, make: Make, settings: DQNSettings) -> Record:

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from chainrule.errors import InputError
 from chainrule.learning.augmentation import Augment
 from chainrule.learning.tasks import Task, unchanged
+from chainrule.nn.kernels.float_products import places
 from chainrule.nn.pixels import unit_range
 from chainrule.training import devices
 from chainrule.training.checks import check_batches, check_label_settings, check_model, check_split
@@ -16,8 +17,6 @@ from chainrule.training.evaluation import evaluate_arrays
 from chainrule.training.randomness import bucketed, permutation, with_replacement
 from chainrule.training.settings import Settings
 from chainrule.training.sources.base import Arrays, Batch, BatchSource, shared
-
-PIXELS = 16  # to a place: images shrink on their way through a network, or come in patches
 
 
 class Rows(BatchSource):
@@ -165,12 +164,3 @@ class MirroredRows(Rows):
         both = (*batch.inputs, *batch.targets)
         turned = [torch.where(mirrored.view(-1, *[1] * (t.ndim - 1)), t.flip(-1), t) for t in both]
         return Batch(tuple(turned[: self.inputs]), tuple(turned[self.inputs :]), batch.size)
-
-
-def places(x: Tensor, model: nn.Module) -> int:
-    """Where the weights of an average layer meet an example: its tokens, or parts of an image."""
-    if x.ndim == 2 and not x.is_floating_point():
-        return x.shape[1]
-    if x.ndim == 4 and any(isinstance(part, nn.Conv2d) for part in model.modules()):
-        return max(1, x[0, 0].numel() // PIXELS)
-    return 1
