@@ -33,6 +33,7 @@ Exit code 2, one sentence, nothing lost. Each row is run by `tests/cli/test_bad_
 CALLS = "\n## From Python\n"
 FORECAST = "train forecast --table"
 TEXTS = "train text-classifier --table"
+FOLDERS = ("pictures/flat", "broken/a", "broken/b", "two/a", "two/b", "around/old/a")
 PARTS = "train mlp --table rows.parquet --target y --out-of-core"
 BERT = f"{TEXTS} good.csv --text a --target y --model bert --from"
 GCN = "train gcn --nodes people.csv --target y"
@@ -97,6 +98,11 @@ CASES = [
     ("no such encoding", "train mlp --table good.csv --target y --categories ordinal --out new"),
     ("a database of several tables", "train mlp --table shop.db --target y --out new"),
     ("an infinite number", "train mlp --table infinite.csv --target y --out new"),
+    ("a threshold for a number", "train mlp --table good.csv --target a --threshold f1 --out new"),
+    (
+        "a threshold for three classes",
+        "train mlp --table good.csv --target b --target-type classification --threshold f1 --out new",
+    ),
     ("one class only", "train mlp --table one-class.csv --target y --out new"),
     ("a data set that cannot be fetched", "train mnist-logistic --data nowhere --out new"),
     ("a damaged data file", "train mnist-logistic --data damaged --out new"),
@@ -120,6 +126,8 @@ CASES = [
     ("images that cannot be read", "train cnn --images broken --out new"),
     ("labels of images that are not there", "train cnn --images pictures --labels good.csv"),
     ("images too large", "train cnn --images broken --size 5000 --out new"),
+    ("splits without train", "train cnn --images parts --out new"),
+    ("splits beside other folders", "train cnn --images around --out new"),
     ("gray images for a network of colors", "train cnn --images two --gray --model resnet18"),
     ("a beam without width", "train multi30k-gru --beam-size 0 --out new"),
     ("no words to read", "train imdb-lstm --max-length 0 --out new"),
@@ -326,7 +334,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with closing(sqlite3.connect(folder / "shop.db")) as database:
         database.executescript("CREATE TABLE sales (a); CREATE TABLE shops (b);")
     for number in range(20):
-        for name in ("pictures/flat", "broken/a", "broken/b", "two/a", "two/b"):
+        for name in (*FOLDERS, "parts/val/a", "parts/test/b", "around/train/a", "around/test/b"):
             (folder / name).mkdir(parents=True, exist_ok=True)
             picture = folder / name / f"{number}.png"
             if name.startswith("broken"):

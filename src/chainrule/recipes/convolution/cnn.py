@@ -26,6 +26,7 @@ from chainrule.models.convolution.resnet import ResNet
 from chainrule.pretrained.hub import image_network
 from chainrule.recipes.families.class_reports import (
     calibration_figure,
+    check_threshold,
     chosen_decision,
     class_report,
     threshold_of,
@@ -100,6 +101,7 @@ class Recipe(BaseRecipe):
         )
 
     def summarize(self, data: Splits) -> DataSummary:
+        check_threshold(self.threshold, data.classes)
         return with_note_on_updates(super().summarize(data), self.settings)
 
     def model(self, summary: DataSummary) -> nn.Module:
