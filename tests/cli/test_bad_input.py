@@ -85,6 +85,7 @@ CASES = [
     ("no such column", "train mlp --table good.csv --target z --out new"),
     ("an empty table", "train mlp --table empty.csv --target y --out new"),
     ("a short row", "train mlp --table ragged.csv --target y --out new"),
+    ("words among numbers with a unit", "train mlp --table weights.csv --target y --out new"),
     ("words among numbers", "train mlp --table words.csv --target y --out new"),
     ("several faults of a table", "train mlp --table faults.csv --target y --out new"),
     ("a mark that may be decimal or not", "train mlp --table marks.csv --target y --out new"),
@@ -111,6 +112,7 @@ CASES = [
     ("damaged weights", "evaluate cut"),
     ("not a picture", "predict run good.csv"),
     ("no such picture", "predict run absent.png"),
+    ("predictions in an unknown format", "predict run pictures --out answers.json"),
     ("a run that does not write", "generate run"),
     ("no such text", "train gpt --text absent.txt --out new"),
     ("a text too short for its passages", "train gpt --text good.csv --out new"),
@@ -291,6 +293,11 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "marks": [header, *(f'"1,{i}00",{i},{"no" if i % 3 else "yes"}' for i in range(1, 10))],
         "mixed": [header, *rows, '"1,5",1,yes', "1.5,1,yes"],
         "percent": [header, *rows, "7 %,1,yes"],
+        "weights": [
+            header,
+            *(f"{i} kg,1,{'no' if i % 3 else 'yes'}" for i in range(40)),
+            "k.A.,1,no",
+        ],
         "infinite": [header, *rows, "inf,1,yes"],
         "one-class": [header, *(f"{i},{i},yes" for i in range(20))],
         "people": ["id,y", *(f"p{i},{'no' if i % 3 else 'yes'}" for i in range(40))],
@@ -444,6 +451,13 @@ def test_one_file_that_cannot_be_read_discards_no_other_answer(
     )
     rows = (here / "answers.csv").read_text("utf-8").splitlines()
     assert [row.split(",")[0] for row in rows] == ["input", "a.png", "b.png"]
+    (here / "sub").mkdir()
+    (here / "sub" / "a.png").write_bytes((here / "a.png").read_bytes())
+    code, _ = seen("predict run a.png good.csv sub/a.png --out answers.parquet", capsys)
+    assert code == 2
+    table = pandas.read_parquet(here / "answers.parquet")
+    assert table["input"].tolist() == ["a.png", "sub/a.png"]
+    assert table["p(1)"].dtype == "float64"
     assert main(shlex.split("predict run a.png absent.png --json")) == 2
     (answer,) = json.loads(capsys.readouterr().out)["predictions"]
     assert answer["input"] == "a.png"
