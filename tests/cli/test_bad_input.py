@@ -112,6 +112,7 @@ CASES = [
     ("damaged weights", "evaluate cut"),
     ("not a picture", "predict run good.csv"),
     ("no such picture", "predict run absent.png"),
+    ("several faults of a table to predict from", "predict table faults.csv"),
     ("predictions in an unknown format", "predict run pictures --out answers.json"),
     ("a run that does not write", "generate run"),
     ("no such text", "train gpt --text absent.txt --out new"),
@@ -366,13 +367,14 @@ def write_tables(folder: Path, tables: dict[str, list[str]]) -> None:
 
 
 def make_runs(folder: Path) -> None:
-    """Finished runs, of which no other program can use the last two."""
+    """Finished runs; no other program can use those of a graph and of an agent."""
     for name in ("run", "cut"):
         for _ in new_run(folder / name).train("cpu"):
             pass
     graph = "gcn --edges friends.csv --nodes people.csv --target y --epochs 1 --hidden 2"
+    table = "mlp --table good.csv --target y --epochs 1 --hidden 2 --keep a"
     agent = "gridworld-q-learning --epochs 1 --epoch-steps 5 --agents 2"
-    for name, command in {"graph": graph, "agent": agent}.items():
+    for name, command in {"graph": graph, "table": table, "agent": agent}.items():
         words = [str(folder / w) if w.endswith(".csv") else w for w in command.split()]
         assert main(["train", *words, "--quiet", "--out", str(folder / name)]) == 0
 

@@ -55,9 +55,10 @@ class Reading:
 
     def plain(self, columns: Columns) -> Columns:
         """The same columns; a cell that is not in its column's format is refused."""
-        return {name: self._plain(name, values) for name, values in columns.items()}
+        return {name: self.plain_column(name, values) for name, values in columns.items()}
 
-    def _plain(self, name: str, values: list[str]) -> list[str]:
+    def plain_column(self, name: str, values: list[str]) -> list[str]:
+        """One of the columns."""
         written = self.formats.get(name)
         if self.missing:
             marks = {mark.strip().casefold() for mark in self.missing}
@@ -71,9 +72,10 @@ class Reading:
         numbers = {value: written.number(value) for value in rest}
         wrong = [row for row, v in enumerate(values) if v in rest and numbers[v] is None]
         if wrong:
+            more = f", and in {len(wrong) - 1:,} more rows" if len(wrong) > 1 else ""
             raise InputError(
                 f"column {name!r}, row {wrong[0] + 1} below the header: expected a number like "
-                f"{written.example()!r}, as in training, got {values[wrong[0]]!r}"
+                f"{written.example()!r}, as in training, got {values[wrong[0]]!r}{more}"
             )
         plain = {value: PlainNumber(number) for value, number in numbers.items()}
         return [v if isinstance(v, PlainNumber) else plain.get(v, v) for v in values]
