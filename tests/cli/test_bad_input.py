@@ -33,6 +33,7 @@ Exit code 2, one sentence, nothing lost. Each row is run by `tests/cli/test_bad_
 CALLS = "\n## From Python\n"
 FORECAST = "train forecast --table"
 TEXTS = "train text-classifier --table"
+FOLDERS = ("pictures/flat", "broken/a", "broken/b", "two/a", "two/b", "around/old/a")
 PARTS = "train mlp --table rows.parquet --target y --out-of-core"
 BERT = f"{TEXTS} good.csv --text a --target y --model bert --from"
 GCN = "train gcn --nodes people.csv --target y"
@@ -84,6 +85,7 @@ CASES = [
     ("no such column", "train mlp --table good.csv --target z --out new"),
     ("an empty table", "train mlp --table empty.csv --target y --out new"),
     ("a short row", "train mlp --table ragged.csv --target y --out new"),
+    ("words among numbers with a unit", "train mlp --table weights.csv --target y --out new"),
     ("words among numbers", "train mlp --table words.csv --target y --out new"),
     ("several faults of a table", "train mlp --table faults.csv --target y --out new"),
     ("a mark that may be decimal or not", "train mlp --table marks.csv --target y --out new"),
@@ -97,6 +99,11 @@ CASES = [
     ("no such encoding", "train mlp --table good.csv --target y --categories ordinal --out new"),
     ("a database of several tables", "train mlp --table shop.db --target y --out new"),
     ("an infinite number", "train mlp --table infinite.csv --target y --out new"),
+    ("a threshold for a number", "train mlp --table good.csv --target a --threshold f1 --out new"),
+    (
+        "a threshold for three classes",
+        "train mlp --table good.csv --target b --target-type classification --threshold f1 --out new",
+    ),
     ("one class only", "train mlp --table one-class.csv --target y --out new"),
     ("a data set that cannot be fetched", "train mnist-logistic --data nowhere --out new"),
     ("a damaged data file", "train mnist-logistic --data damaged --out new"),
@@ -105,6 +112,8 @@ CASES = [
     ("damaged weights", "evaluate cut"),
     ("not a picture", "predict run good.csv"),
     ("no such picture", "predict run absent.png"),
+    ("several faults of a table to predict from", "predict table faults.csv"),
+    ("predictions in an unknown format", "predict run pictures --out answers.json"),
     ("a run that does not write", "generate run"),
     ("no such text", "train gpt --text absent.txt --out new"),
     ("a text too short for its passages", "train gpt --text good.csv --out new"),
@@ -120,6 +129,8 @@ CASES = [
     ("images that cannot be read", "train cnn --images broken --out new"),
     ("labels of images that are not there", "train cnn --images pictures --labels good.csv"),
     ("images too large", "train cnn --images broken --size 5000 --out new"),
+    ("splits without train", "train cnn --images parts --out new"),
+    ("splits beside other folders", "train cnn --images around --out new"),
     ("gray images for a network of colors", "train cnn --images two --gray --model resnet18"),
     ("a beam without width", "train multi30k-gru --beam-size 0 --out new"),
     ("no words to read", "train imdb-lstm --max-length 0 --out new"),
@@ -283,6 +294,11 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "marks": [header, *(f'"1,{i}00",{i},{"no" if i % 3 else "yes"}' for i in range(1, 10))],
         "mixed": [header, *rows, '"1,5",1,yes', "1.5,1,yes"],
         "percent": [header, *rows, "7 %,1,yes"],
+        "weights": [
+            header,
+            *(f"{i} kg,1,{'no' if i % 3 else 'yes'}" for i in range(40)),
+            "k.A.,1,no",
+        ],
         "infinite": [header, *rows, "inf,1,yes"],
         "one-class": [header, *(f"{i},{i},yes" for i in range(20))],
         "people": ["id,y", *(f"p{i},{'no' if i % 3 else 'yes'}" for i in range(40))],
@@ -326,7 +342,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with closing(sqlite3.connect(folder / "shop.db")) as database:
         database.executescript("CREATE TABLE sales (a); CREATE TABLE shops (b);")
     for number in range(20):
-        for name in ("pictures/flat", "broken/a", "broken/b", "two/a", "two/b"):
+        for name in (*FOLDERS, "parts/val/a", "parts/test/b", "around/train/a", "around/test/b"):
             (folder / name).mkdir(parents=True, exist_ok=True)
             picture = folder / name / f"{number}.png"
             if name.startswith("broken"):
@@ -351,13 +367,14 @@ def write_tables(folder: Path, tables: dict[str, list[str]]) -> None:
 
 
 def make_runs(folder: Path) -> None:
-    """Finished runs, of which no other program can use the last two."""
+    """Finished runs; no other program can use those of a graph and of an agent."""
     for name in ("run", "cut"):
         for _ in new_run(folder / name).train("cpu"):
             pass
     graph = "gcn --edges friends.csv --nodes people.csv --target y --epochs 1 --hidden 2"
+    table = "mlp --table good.csv --target y --epochs 1 --hidden 2 --keep a"
     agent = "gridworld-q-learning --epochs 1 --epoch-steps 5 --agents 2"
-    for name, command in {"graph": graph, "agent": agent}.items():
+    for name, command in {"graph": graph, "table": table, "agent": agent}.items():
         words = [str(folder / w) if w.endswith(".csv") else w for w in command.split()]
         assert main(["train", *words, "--quiet", "--out", str(folder / name)]) == 0
 
@@ -436,6 +453,13 @@ def test_one_file_that_cannot_be_read_discards_no_other_answer(
     )
     rows = (here / "answers.csv").read_text("utf-8").splitlines()
     assert [row.split(",")[0] for row in rows] == ["input", "a.png", "b.png"]
+    (here / "sub").mkdir()
+    (here / "sub" / "a.png").write_bytes((here / "a.png").read_bytes())
+    code, _ = seen("predict run a.png good.csv sub/a.png --out answers.parquet", capsys)
+    assert code == 2
+    table = pandas.read_parquet(here / "answers.parquet")
+    assert table["input"].tolist() == ["a.png", "sub/a.png"]
+    assert table["p(1)"].dtype == "float64"
     assert main(shlex.split("predict run a.png absent.png --json")) == 2
     (answer,) = json.loads(capsys.readouterr().out)["predictions"]
     assert answer["input"] == "a.png"

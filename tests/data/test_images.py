@@ -116,6 +116,45 @@ def test_copies_share_a_split_and_are_reported(folder: Path) -> None:
     assert any("different labels: 1" in remark for remark in splits.remarks)
 
 
+@pytest.mark.parametrize("held", ["val", "Validation"])
+def test_train_and_validation_are_splits_too_and_test_is_drawn_from_train(
+    held: str, tmp_path: Path
+) -> None:
+    for part, number in (("train", 15), (held, 4)):
+        for name in ("cat", "dog"):
+            for k in range(number):
+                save(tmp_path / part / name / f"{k}.png", noise())
+    splits = data.images(tmp_path)
+    assert splits.classes == ("cat", "dog")
+    assert [len(s.y) for s in (splits.train, splits.validation, splits.test)] == [24, 8, 6]
+    assert any("a part of train is drawn for it" in remark for remark in splits.remarks)
+    given = {
+        np.asarray(Image.open(path)).transpose(2, 0, 1).tobytes()
+        for path in (tmp_path / held).rglob("*.png")
+    }
+    assert {x.numpy().tobytes() for x in splits.validation.x} == given
+
+
+def test_folders_named_like_splits_are_never_classes(tmp_path: Path) -> None:
+    for part in ("val", "test"):
+        for k in range(10):
+            save(tmp_path / part / "cat" / f"{k}.png", noise())
+    with pytest.raises(InputError, match=r"names of splits \(test, val\) without train"):
+        data.images(tmp_path)
+    for k in range(10):
+        save(tmp_path / "train" / "cat" / f"{k}.png", noise())
+        save(tmp_path / "more" / "cat" / f"{k}.png", noise())
+    with pytest.raises(InputError, match=r"has splits \(test, train, val\) beside .* \('more'\)"):
+        data.images(tmp_path)
+
+
+def test_a_train_among_buses_is_a_class(tmp_path: Path) -> None:
+    for name in ("train", "bus"):
+        for k in range(10):
+            save(tmp_path / name / f"{k}.png", noise())
+    assert data.images(tmp_path).classes == ("bus", "train")
+
+
 def test_given_splits_are_kept_and_copies_leave_the_training_split(tmp_path: Path) -> None:
     for part, number in (("train", 12), ("test", 5)):
         for name in ("cat", "dog"):

@@ -268,6 +268,23 @@ def test_a_year_and_a_month_with_a_dash_are_a_date():
     assert any("dates" in remark for remark in data.remarks)
 
 
+@pytest.mark.parametrize("odd", ["k.A.", "unbekannt", "14"])
+def test_a_column_with_a_unit_and_other_words_is_not_taken_for_words(odd: str) -> None:
+    cells = [f"{k} kg" for k in range(18)] + [odd, odd]
+    with pytest.raises(InputError, match=rf"numbers with the unit 'kg', but '{odd}' in row 19"):
+        decide({"w": cells})
+    formats, _ = decide({"w": cells}, missing=(odd,)) if odd != "14" else ({"w": None}, ())
+    assert "w" in formats
+
+
+def test_numbers_with_several_units_are_words_and_a_note_says_so() -> None:
+    formats, remarks = decide({"w": [f"{k} kg" for k in range(15)] + ["500 g"] * 3})
+    assert not formats
+    assert remarks == (
+        "column 'w' has numbers with different units ('kg', 'g') and is read as words",
+    )
+
+
 def test_a_unit_after_every_number_is_left_out_and_named():
     weights = [f"{k},5 kg" for k in range(39)] + ["n/a"]
     data = table({"w": weights, "y": [str(k * 1.5) for k in range(40)]}, "y")

@@ -15,6 +15,7 @@ from torch import Tensor
 from chainrule import pretrained
 from chainrule.errors import InputError
 from chainrule.models.convolution import ResNet
+from chainrule.pretrained import resnet
 
 BLOCKS = {18: (2, 2, 2, 2), 34: (3, 4, 6, 3), 50: (3, 4, 6, 3)}
 PARAMETERS = {18: 11_689_512, 34: 21_797_672, 50: 25_557_032}
@@ -104,6 +105,17 @@ def test_the_loaded_network_computes_what_torchs_operations_compute(
     torch.testing.assert_close(model(x), expected)
 
 
+@pytest.mark.parametrize("depth", [18, 50])
+def test_the_names_of_the_hub_are_those_of_torchvision(depth: int) -> None:
+    with torch.device("meta"):
+        model = ResNet.imagenet(depth)
+    state = {hub_name(name): t for name, t in model.state_dict().items()}
+    for given in (state, {name.removeprefix("resnet."): t for name, t in state.items()}):
+        assert {n: t.shape for n, t in resnet.convert(model, given, True).items()} == {
+            name: t.shape for name, t in model.state_dict().items()
+        }
+
+
 @pytest.mark.parametrize("depth", [34, 50])
 def test_deeper_networks_compute_what_transformers_computes(depth: int) -> None:
     state = random_state(depth)
@@ -116,7 +128,7 @@ def test_deeper_networks_compute_what_transformers_computes(depth: int) -> None:
     theirs, model = transformers.ResNetForImageClassification(config), ResNet.imagenet(depth)
     named = {hub_name(name): t for name, t in state.items()}
     theirs.load_state_dict(named)
-    pretrained.load(model, state)
+    pretrained.load(model, theirs.state_dict())
     x = torch.randn(1, 3, 40, 40)
     with torch.no_grad():
         wanted = theirs.eval()(x).logits

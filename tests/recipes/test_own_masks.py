@@ -129,6 +129,22 @@ def test_copies_share_a_split_and_given_splits_have_no_leaks(tmp_path: Path) -> 
     assert any("more than one of the given splits: 1" in remark for remark in given.remarks)
 
 
+def test_train_and_val_are_given_splits_and_test_is_drawn_from_train(tmp_path: Path) -> None:
+    for place in ("images", "masks"):
+        for part, names in (("train", range(15)), ("val", range(15, 20))):
+            (tmp_path / place / part).mkdir(parents=True)
+            for k in names:
+                pixels, inside = scene(k)
+                target = tmp_path / place / part / f"{k}.png"
+                if place == "images":
+                    Image.fromarray(pixels).save(target)
+                else:
+                    save_mask(target, inside, "gray")
+    given = masked_images(tmp_path / "images", tmp_path / "masks")
+    assert [len(s.x) for s in (given.train, given.validation, given.test)] == [12, 5, 3]
+    assert any("a part of train is drawn for it" in remark for remark in given.remarks)
+
+
 def test_faults_of_masks_are_told_in_a_sentence(tmp_path: Path) -> None:
     folder = write(tmp_path / "data", 12)
     images, masks = folder / "images", folder / "masks"

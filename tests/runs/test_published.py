@@ -15,7 +15,7 @@ from chainrule.api import train
 from chainrule.data import cache
 from chainrule.errors import InputError
 from chainrule.models.convolution import ResNet
-from chainrule.runs.published import read_weights
+from chainrule.runs.published import IMAGENET, read_weights
 from chainrule.runs.run import Run
 
 VIT = {"patch_size": 4, "hidden_size": 8, "num_layers": 2, "num_heads": 2}
@@ -112,6 +112,92 @@ def test_the_head_is_taken_where_the_classes_are_the_same(folder: Path, tmp_path
     hub_vit({0: "a", 1: "b"}).save_pretrained(tmp_path / "hub")
     run = frozen_run(folder, tmp_path / "run", "vit", tmp_path / "hub", **VIT)
     assert not any("new head" in remark for remark in run.remarks)
+
+
+def test_a_vit_of_the_hub_brings_its_sizes_and_is_loaded_whole(
+    folder: Path, tmp_path: Path
+) -> None:
+    hub_vit({0: "x", 1: "y", 2: "z"}).save_pretrained(tmp_path / "hub")
+    run = train(
+        "cnn",
+        out=tmp_path / "run",
+        images=str(folder),
+        from_run=str(tmp_path / "hub"),
+        epochs=1,
+        batch_size=8,
+        pictures=False,
+    )
+    assert run.recipe.model_name == "vit"
+    assert {name: getattr(run.recipe, name) for name in VIT} == VIT
+    (taken,) = (remark for remark in run.remarks if "taken" in remark)
+    assert taken.endswith("not in the source, so new: mean, spread")  # set by the images
+    assert Run.load(run.folder).recipe.hidden_size == 8
+
+
+@pytest.mark.parametrize(
+    ("changed", "flags", "words"),
+    [
+        ({"intermediate_size": 16}, {}, "expected intermediate_size 32, got 16"),
+        ({}, {"hidden_size": 64}, "expected `hidden_size` 8, got 64; leave it out"),
+        ({}, {"model_name": "resnet18"}, "expected `model_name` vit, got resnet18"),
+        ({"model_type": "swin"}, {}, "expected model_type 'vit' or 'resnet', got 'swin'"),
+    ],
+)
+def test_a_vit_that_ours_is_not_is_refused(
+    changed: dict[str, object],
+    flags: dict[str, object],
+    words: str,
+    folder: Path,
+    tmp_path: Path,
+) -> None:
+    hub = tmp_path / "hub"
+    hub_vit({0: "x"}).save_pretrained(hub)
+    config = json.loads((hub / "config.json").read_text())
+    (hub / "config.json").write_text(json.dumps(config | changed))
+    with pytest.raises(InputError, match=words):
+        train("cnn", out=tmp_path / "run", images=str(folder), from_run=str(hub), **flags)
+
+
+def test_a_resnet_of_the_hub_computes_the_same(folder: Path, tmp_path: Path) -> None:
+    torch.manual_seed(1)
+    published = transformers.ResNetForImageClassification(
+        transformers.ResNetConfig(
+            layer_type="basic", depths=[2, 2, 2, 2], hidden_sizes=[64, 128, 256, 512]
+        )
+    ).eval()
+    published.save_pretrained(tmp_path / "hub")
+    run = frozen_run(folder, tmp_path / "run", "resnet18", tmp_path / "hub")
+    x = run.data().test.x.float() / 255
+    mean, std = (torch.tensor(numbers).reshape(-1, 1, 1) for numbers in IMAGENET)
+    seen: list[torch.Tensor] = []
+    run.model.inner.fc.register_forward_pre_hook(lambda _, given: seen.append(given[0]))
+    with torch.no_grad():
+        run.model(x)
+        wanted = published.resnet((x - mean) / std).pooler_output.flatten(1)
+    torch.testing.assert_close(seen[0], wanted, rtol=1e-3, atol=1e-4)
+
+
+def test_a_resnet_of_other_depths_is_refused(folder: Path, tmp_path: Path) -> None:
+    config = transformers.ResNetConfig(layer_type="basic", depths=[1, 1], hidden_sizes=[8, 16])
+    transformers.ResNetForImageClassification(config).save_pretrained(tmp_path / "hub")
+    with pytest.raises(InputError, match="expected the depths of ResNet-18, 34 or 50, got"):
+        train("cnn", images=str(folder), from_run=str(tmp_path / "hub"), out=tmp_path / "run")
+
+
+def test_a_network_that_shares_its_standardization_alone_is_refused(
+    folder: Path, tmp_path: Path
+) -> None:
+    first = train(
+        "cnn", out=tmp_path / "cnn", images=str(folder), epochs=1, filters=(4,), pictures=False
+    )
+    with pytest.raises(InputError, match="no weight matrix of cnn fits this network"):
+        train(
+            "cnn",
+            out=tmp_path / "resnet",
+            images=str(folder),
+            model_name="resnet20",
+            from_run=str(first.folder),
+        )
 
 
 def test_a_damaged_index_is_refused(tmp_path: Path) -> None:

@@ -59,6 +59,13 @@ def test_answers_are_those_of_the_run(client: TestClient, table_run: Run) -> Non
         ({"rows": [ROW, 3]}, 422, "row 2: expected an object of columns, got 3"),
         ({"rows": [{"age": [1], "city": "Oslo"}]}, 422, "row 1, 'age': expected a number"),
         ({"rows": [{"age": "old", "city": "Oslo"}]}, 422, "column 'age'"),
+        (
+            {"rows": [ROW, {"age": "old"}, {"city": "Oslo"}, 3]},
+            422,
+            "4 faults: row 2 has no 'city'; expected the columns age, city, with null for a missing "
+            "value; row 3 has no 'age'; expected the columns age, city, with null for a missing "
+            "value; row 4: expected an object of columns, got 3; column 'age', row 2: expected",
+        ),
         ({"rows": [ROW] * (inputs.MOST_EXAMPLES + 1)}, 422, "at most 10,000 examples"),
     ],
 )
@@ -67,6 +74,34 @@ def test_bad_examples_get_one_sentence(
 ) -> None:
     found = ask(client, body)
     assert (found.status_code, words in found.json()["error"]) == (status, True), found.text
+
+
+def test_words_that_training_has_not_seen_are_named(client: TestClient) -> None:
+    found = ask(client, {"rows": [ROW, ROW | {"city": "Bergen"}]}).json()
+    assert len(found["predictions"]) == 2
+    assert found["notes"] == [
+        "column 'city': 'Bergen' in 1 of 2 rows was not in the training rows and counts as missing"
+    ]
+    assert "notes" not in ask(client, {"rows": [ROW]}).json()
+
+
+def test_a_gap_may_be_left_out_where_training_had_gaps(
+    train_run: Callable[..., Run], tmp_path: Path
+) -> None:
+    lines = [f"{k},{'' if k % 5 == 0 else k % 7},{'no' if k % 3 else 'yes'}" for k in range(60)]
+    (tmp_path / "t.csv").write_text("\n".join(["p,w,y", *lines]))
+    run = train_run(
+        "mlp", tmp_path / "run", table=str(tmp_path / "t.csv"), target="y", keep=("p",), epochs=1
+    )
+    with TestClient(application(run, [HOST]), base_url=f"http://{HOST}") as client:
+        given, left = (ask(client, {"rows": [row]}) for row in ({"p": 4, "w": None}, {"p": 4}))
+        assert given.json() == left.json() and left.status_code == 200
+        near = ask(client, {"rows": [{"p": 4, "W": 3}]})
+        assert near.status_code == 422 and "has no 'w', but 'W'" in near.json()["error"]
+        assert ask(client, {"rows": [{"w": 4}]}).status_code == 422
+        row = client.get("/openapi.json").json()["paths"]["/predict"]["post"]["requestBody"]
+        schema = row["content"]["application/json"]["schema"]["properties"]["rows"]["items"]
+        assert schema["required"] == ["p"]
 
 
 @pytest.mark.parametrize(

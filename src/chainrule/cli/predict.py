@@ -3,7 +3,6 @@
 The data are rows, images or point clouds in files; for models of text, sentences or files of them.
 """
 
-import csv
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,7 +16,8 @@ from chainrule.data.readers.graphs.graph_set import GraphEncoder
 from chainrule.data.readers.graphs.node_encoder import NodeEncoder
 from chainrule.errors import InputError
 from chainrule.runs.configuration import require
-from chainrule.runs.predict import notes, text_encoder, with_folders_opened
+from chainrule.runs.predict import notes, predict_files, text_encoder, with_folders_opened
+from chainrule.runs.prediction_files import TABLES, check_suffix, write
 from chainrule.runs.prediction_rows import rows_with_inputs
 from chainrule.runs.run import Run
 
@@ -37,8 +37,8 @@ class Predict:
     json: bool = False
     """Print one JSON object instead of a table."""
     out: Path | None = None
-    """Write the predictions to this CSV file: the columns of the input, the prediction, every
-    class's probability, or for a number the interval that holds 90 % of validation targets. A run
+    """Write the predictions to this file (.csv, .tsv, .parquet, .feather or .xlsx): the columns of
+    the input, the prediction, every class's probability, or for a number the interval that holds 90 % of validation targets. A run
     that predicts a class for every pixel or point draws them over the input: to FILE-overlay.png
     beside it, or to this PNG file; a run on masks writes the mask of every image into this
     folder."""
@@ -48,6 +48,8 @@ def run(arguments: list[str]) -> int:
     options = parse(Predict, arguments, "predict", "Apply a finished run to your own files.")
     finished = Run.load(options.run)
     require(type(finished.recipe), finished.name, "predict")
+    if options.out is not None and not (is_picture(options.out) or writes_masks(finished)):
+        check_suffix(options.out)
     if text_encoder(finished) is None:
         files = with_folders_opened(finished, tuple(map(Path, options.inputs)))
         found, read, refused = answered(finished, files)
@@ -60,7 +62,7 @@ def run(arguments: list[str]) -> int:
             f"`out` {options.out} is a picture; expected a CSV file, or a run that gives a class "
             "to every pixel and a single file to predict from"
         )
-    folder = options.out is not None and pixels and options.out.suffix.lower() != ".csv"
+    folder = options.out is not None and pixels and options.out.suffix.lower() not in TABLES
     if pixels:
         draw = masked if folder and not picture else painted
         found = draw(finished, options, read, found)
@@ -90,13 +92,18 @@ def answered(run: Run, paths: list[Path]) -> tuple[list[dict[str, Any]], list[Pa
     refused: list[str] = []
     for path in paths:
         try:
-            found += run.predict([path])
+            found += predict_files(run, [path], paths)
             read.append(path)
         except InputError as error:
             refused.append(str(error))
     if not read:
         raise InputError("; ".join(dict.fromkeys(refused)))
     return found, read, refused
+
+
+def writes_masks(run: Run) -> bool:
+    """Whether `out` may be a folder of masks."""
+    return getattr(run.summary.encoder, "mask", None) is not None
 
 
 def is_picture(path: Path) -> bool:
@@ -168,14 +175,3 @@ def shown(answer: dict[str, Any]) -> dict[str, str]:
             "90 % interval": f"{numbers[1]} to {numbers[2]}"
         }
     return {k: number(v) if isinstance(v, float) else str(v) for k, v in rest.items()}
-
-
-def write(path: Path, rows: list[dict[str, Any]]) -> None:
-    try:
-        with path.open("w", newline="", encoding="utf-8") as file:
-            names = dict.fromkeys(name for row in rows for name in row)
-            writer = csv.DictWriter(file, names)
-            writer.writeheader()
-            writer.writerows(rows)
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror}") from None

@@ -64,13 +64,20 @@ def answers(run: "Run", x: Tensor) -> list[Json]:
     return decided(found, run.result.get("decision", {}), run.summary.classes)
 
 
-def predict_files(run: "Run", paths: Sequence[Path]) -> list[Json]:
-    """One answer per row or image of the user's files; a folder stands for the files in it."""
+def predict_files(run: "Run", paths: Sequence[Path], beside: Sequence[Path] = ()) -> list[Json]:
+    """One answer per row or image of the user's files; a folder stands for the files in it.
+
+    Args:
+        run: finished.
+        paths: of the files; they are named by their last part where that is unique.
+        beside: all files of the request, where they are read one by one.
+    """
     encoder, found = file_encoder(run), []
     paths = with_folders_opened(run, paths)
     if isinstance(encoder, NodeEncoder | GraphEncoder):
         return run.recipe.answer_nodes(run.model, paths, run.summary)
-    unique = len({path.name for path in paths}) == len(paths)
+    every = beside or paths
+    unique = len({path.name for path in every}) == len(every)
     for path in paths:
         if isinstance(encoder, SeriesEncoder):
             with errors_naming(path):

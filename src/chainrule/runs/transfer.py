@@ -1,6 +1,7 @@
 """Starting from the weights of another run, or from published ones: what is taken, what is new.
 
-A report says what was taken over, what was not and why, and what stays frozen.
+A report says what was taken over, what was not and why, and what stays frozen. A source that fits less
+than half of the weights is refused: the rest would be trained from scratch, unnoticed.
 
 The head, all tensors whose shape depends on the number of classes, is new unless both runs have the
 same classes. Notes: A 1.0.2 (transfer learning), J 6.5 (fine-tuning).
@@ -22,6 +23,7 @@ from chainrule.runs.run import Run, build
 from chainrule.training import checkpoint
 
 LISTED = 4  # names of each kind that a report spells out
+LEAST = 0.5  # share of the numbers in the weights, besides the head, that a source must give
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,11 @@ class TransferReport:
             if names:
                 parts.append(f"{what}: {listed(names)}")
         return "; ".join(parts)
+
+    def faults(self) -> str:
+        """What does not fit."""
+        kinds = (("of another shape", self.other_shape), ("not there", self.not_in_source))
+        return "; ".join(f"{what}: {listed(names)}" for what, names in kinds if names)
 
 
 def listed(names: tuple[str, ...]) -> str:
@@ -84,8 +91,8 @@ def start_from(
 
 
 def fits(model: nn.Module, name: str, tensor: Tensor) -> bool:
-    """Whether the model has a weight matrix of this name and shape."""
-    own = model.state_dict()
+    """Whether the model learns a weight matrix of this name and shape."""
+    own = dict(model.named_parameters())
     return tensor.ndim > 1 and name in own and own[name].shape == tensor.shape
 
 
@@ -106,22 +113,43 @@ def transfer(
         for name, t in weights.items()
         if name in own and own[name].shape == t.shape and name not in head
     }
-    if not any(t.ndim > 1 for t in fitting.values()):
-        besides = " besides the head" if head else ""
-        raise InputError(
-            f"no weight matrix of {source} fits this network in name and shape{besides}; it has "
-            f"{listed(tuple(weights))}, the network has {listed(tuple(own))}"
-        )
-    model.load_state_dict(fitting, strict=False)
-    checkpoint.check_finite(model, Path(source))
     rest = [name for name in own if name not in fitting and name not in head]
-    return TransferReport(
+    report = TransferReport(
         source,
         tuple(fitting),
         tuple(head),
         tuple(name for name in rest if name in weights),
         tuple(name for name in rest if name not in weights),
         tuple(name for name in weights if name not in own),
+    )
+    check_share(model, report, tuple(weights))
+    model.load_state_dict(fitting, strict=False)
+    checkpoint.check_finite(model, Path(source))
+    return report
+
+
+def check_share(model: nn.Module, report: TransferReport, given: tuple[str, ...]) -> None:
+    """Refuse a source that fits less than half of the weights; statistics do not count.
+
+    Args:
+        model: before anything is loaded.
+        report: what would be taken.
+        given: names of the source's tensors.
+    """
+    sizes = {n: p.numel() for n, p in model.named_parameters() if n not in report.new_head}
+    taken = sum(sizes.get(name, 0) for name in report.taken)
+    if taken and taken >= LEAST * sum(sizes.values()):
+        return
+    besides = " besides the head" if report.new_head else ""
+    if not taken:
+        raise InputError(
+            f"no weight matrix of {report.source} fits this network in name and shape{besides}; "
+            f"it has {listed(given)}, the network has {listed(tuple(model.state_dict()))}"
+        )
+    raise InputError(
+        f"only {taken / sum(sizes.values()):.0%} of the weights of this network{besides} are in "
+        f"{report.source} in the same shape, and expected is at least half; "
+        f"{report.faults()}; give this network the sizes of the other one"
     )
 
 

@@ -110,7 +110,7 @@ class Service:
         except (ValueError, RecursionError) as error:
             return problem(400, f"the body is not valid JSON: {why(error)}")
         try:
-            found = await asyncio.wait_for(self.predictions(body), LONGEST)
+            found, notes = await asyncio.wait_for(self.predictions(body), LONGEST)
         except InputError as error:
             return problem(422, str(error))
         except BusyError:
@@ -118,12 +118,13 @@ class Service:
         except TimeoutError:
             return problem(503, f"no answer within {LONGEST:g} s; send fewer examples")
         self.monitor.predictions += len(found)
-        return JSONResponse({"predictions": found})
+        return JSONResponse({"predictions": found} | ({"notes": notes} if notes else {}))
 
-    async def predictions(self, body: Any) -> list[Json]:
-        """One for each example of a body."""
+    async def predictions(self, body: Any) -> tuple[list[Json], list[str]]:
+        """One for each example of a body, and what the sender should know about them."""
         examples, size = await asyncio.to_thread(self.inputs.read, body)
-        return await self.batcher.ask(examples, size)
+        found = await self.batcher.ask(examples, size)
+        return found, await asyncio.to_thread(self.inputs.notes, body)
 
     async def health(self, _: Request) -> Response:
         run = self.inputs.run

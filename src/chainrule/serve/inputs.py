@@ -8,7 +8,7 @@ after it was given up.
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from threading import Event
 from typing import Any, ClassVar
 
@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from chainrule.data.readers.tables.column_encodings import NumericColumn
+from chainrule.data.readers.tables.columns import Faults
 from chainrule.data.readers.tables.table_encoder import TableEncoder
 from chainrule.data.state import shown
 from chainrule.errors import InputError
@@ -28,6 +29,7 @@ MOST_EXAMPLES = 10_000  # of one request
 MOST_TOGETHER = 256  # examples in one forward pass, unless a single request has more
 LONGEST = 30.0  # seconds until a request is given up
 MOST_NAMES = 12  # in a message
+MOST_OTHERS = 50  # unknown columns of a row, among which a misspelt one is looked for
 WORD = {"type": ["string", "number", "boolean", "null"]}
 NUMBER = {
     "anyOf": [
@@ -86,6 +88,10 @@ class Inputs(ABC):
     def answer(self, requests: list[Any]) -> list[list[Json]]:
         """The answers for the examples of each request."""
 
+    def notes(self, body: Any) -> list[str]:
+        """What the sender of this body should know about the answers."""
+        return []
+
     @abstractmethod
     def item(self) -> Json:
         """The JSON schema of one example."""
@@ -124,29 +130,58 @@ class Rows(Tensors):
         return self.run.summary.encoder
 
     def examples(self, given: list[Any]) -> Tensor:
-        names = [column.name for column in self.encoder.columns]
+        faults, needed, start = Faults(), self.needed, time.monotonic()
         for number, row in enumerate(given, 1):
-            if not isinstance(row, dict):
-                raise InputError(f"row {number}: expected an object of columns, got {shown(row)}")
-            for name in names:
-                if name not in row:
-                    raise InputError(missing(number, row, name, names))
-                if isinstance(row[name], dict | list):
-                    raise InputError(
-                        f"row {number}, {name!r}: expected a number or a text, "
-                        f"got {shown(row[name])}"
-                    )
+            self.check_time(start)
+            with faults:
+                self.check(number, row, needed)
+        with faults:
+            x = self.encoder.encode(self.columns(given))
         try:
-            return self.encoder.encode({name: [row[name] for row in given] for name in names})
+            faults.refuse()
         except InputError as error:  # a request has no header
             raise InputError(str(error).replace(" below the header", "")) from None
+        return x
+
+    def check(self, number: int, row: Any, usual: set[str]) -> None:
+        """Refuse a row that is no object of the columns; gaps of training may be left out."""
+        if not isinstance(row, dict):
+            raise InputError(f"row {number}: expected an object of columns, got {shown(row)}")
+        names = [column.name for column in self.encoder.columns]
+        lacking = [name for name in names if name not in row]
+        others = [name for name in row if name not in names][:MOST_OTHERS] if lacking else []
+        needed = [name for name in lacking if name in usual or nearest(name, others)]
+        if needed:
+            raise InputError(missing(number, others, needed, names))
+        if wrong := [name for name in names if isinstance(row.get(name), dict | list)]:
+            raise InputError(
+                f"row {number}, {wrong[0]!r}: expected a number or a text, got "
+                f"{shown(row[wrong[0]])}"
+            )
+
+    @property
+    def needed(self) -> set[str]:
+        """The columns of every row: those without gaps in training."""
+        return {c.name for c in self.encoder.columns if not getattr(c, "missing", False)}
+
+    def columns(self, given: list[Any]) -> dict[str, list[Any]]:
+        """The cells of these rows; a gap where a row has none."""
+
+        def cell(row: Any, name: str) -> Any:
+            found = row.get(name) if isinstance(row, dict) else None
+            return None if isinstance(found, dict | list) else found
+
+        return {c.name: [cell(row, c.name) for row in given] for c in self.encoder.columns}
+
+    def notes(self, body: Any) -> list[str]:
+        return list(self.encoder.unseen(self.columns(body[self.key])))
 
     def item(self) -> Json:
         properties = {
             column.name: NUMBER if isinstance(column, NumericColumn) else WORD
             for column in self.encoder.columns
         }
-        return {"type": "object", "required": list(properties), "properties": properties}
+        return {"type": "object", "required": sorted(self.needed), "properties": properties}
 
     def sample(self) -> Json:
         return {column.name: column.sample() for column in self.encoder.columns}
@@ -185,13 +220,17 @@ def divided(found: Sequence[Json], requests: Sequence[Any]) -> list[list[Json]]:
     return [[next(rest) for _ in range(len(request))] for request in requests]
 
 
-def missing(number: int, row: Mapping[str, Any], name: str, names: Sequence[str]) -> str:
-    """The sentence on a row that lacks a column, which it may have under another name."""
-    others = [other for other in row if other not in names]
-    if near := nearest(name, others):
-        return f"row {number} has no {name!r}, but {near[0]!r}; write it as in training"
+def missing(
+    number: int, others: Sequence[str], lacking: Sequence[str], names: Sequence[str]
+) -> str:
+    """The sentence on a row that lacks columns, which it may have under other names."""
+    near = {name: found[0] for name in lacking if (found := nearest(name, others))}
+    if near:
+        pairs = ", ".join(f"{name!r}, but {other!r}" for name, other in near.items())
+        return f"row {number} has no {pairs}; write it as in training"
+    absent = ", ".join(map(repr, lacking[:MOST_NAMES]))
     return (
-        f"row {number} has no {name!r}; expected the columns {listed(names)}, with null for a "
+        f"row {number} has no {absent}; expected the columns {listed(names)}, with null for a "
         "missing value"
     )
 

@@ -76,7 +76,10 @@ def answer_schema(inputs: Inputs) -> Json:
     return {
         "type": "object",
         "required": ["predictions"],
-        "properties": {"predictions": {"type": "array", "items": one}},
+        "properties": {
+            "predictions": {"type": "array", "items": one},
+            "notes": {"type": "array", "items": {"type": "string"}},
+        },
     }
 
 

@@ -24,6 +24,7 @@ from chainrule.models.feedforward.bag_of_words import BagOfWords
 from chainrule.models.recurrent.text_classifier import TextClassifier
 from chainrule.recipes.families.class_reports import (
     calibration_figure,
+    check_threshold,
     chosen_decision,
     class_report,
     threshold_of,
@@ -114,6 +115,7 @@ class Recipe(FineTuningRecipe):
         return BagEncoder(vocabulary, max(len(set(row)) for row in words))
 
     def summarize(self, data: Splits) -> DataSummary:
+        check_threshold(self.threshold, data.classes)
         encoder = data.encoder
         if not isinstance(encoder, BagEncoder | TokenEncoder):
             return with_note_on_updates(super().summarize(data), self.settings)

@@ -2,6 +2,7 @@
 
     chainrule train cnn --images DIR                        one sub-folder for each class
     chainrule train cnn --images DIR --labels labels.csv    or a table of files and labels
+    chainrule train cnn --images DIR --from FOLDER          a ViT or ResNet of the Hugging Face hub
 
 Images are cropped and resized to one size, kept as bytes on the disk, and standardized by the mean
 and standard deviation of each channel. Training images are shifted and mirrored at random.
@@ -22,14 +23,17 @@ from chainrule.learning.augmentation import Augment, compose, horizontal_flip, r
 from chainrule.models.attention.vit import ViT
 from chainrule.models.convolution.cnn import CNN
 from chainrule.models.convolution.resnet import ResNet
+from chainrule.pretrained.hub import image_network
 from chainrule.recipes.families.class_reports import (
     calibration_figure,
+    check_threshold,
     chosen_decision,
     class_report,
     threshold_of,
     with_class_metrics,
 )
 from chainrule.recipes.families.few_updates import with_note_on_updates
+from chainrule.recipes.families.hub_sizes import take_sizes
 from chainrule.recipes.families.photographs import standardize, standardized
 from chainrule.runs.recipe import BaseRecipe, DataSummary, Metrics, Predictions
 from chainrule.training import Settings
@@ -49,6 +53,9 @@ class Recipe(BaseRecipe):
     """Folder of images, with one sub-folder for each class."""
     labels: str = ""
     """CSV file of files within the folder and their labels, in place of sub-folders."""
+    from_run: str = ""
+    """A finished run, a .safetensors file, or a folder of the Hugging Face hub with a ViT or a ResNet,
+    whose weights this run starts from; a folder's network and sizes are taken, too."""
     size: int = 0
     """Height and width in pixels; 0 takes the median of the shorter sides, at most 64."""
     resize: Resize = "crop"
@@ -84,6 +91,9 @@ class Recipe(BaseRecipe):
         for name in ("images", "labels"):  # the run must be able to find them from any folder
             if value := getattr(self, name):
                 object.__setattr__(self, name, str(Path(value).resolve()))
+        if self.from_run:
+            object.__setattr__(self, "from_run", str(Path(self.from_run).resolve()))
+            take_sizes(self, image_network, type(self))
 
     def data(self, folder: Path | None) -> Splits:
         return images(
@@ -91,6 +101,7 @@ class Recipe(BaseRecipe):
         )
 
     def summarize(self, data: Splits) -> DataSummary:
+        check_threshold(self.threshold, data.classes)
         return with_note_on_updates(super().summarize(data), self.settings)
 
     def model(self, summary: DataSummary) -> nn.Module:

@@ -2,12 +2,22 @@
 
 from typing import TYPE_CHECKING
 
+from chainrule.errors import InputError
 from chainrule.learning import reports
 from chainrule.runs.decisions import decision
 from chainrule.runs.predictions import SPLITS, Metrics, Predictions
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+def check_threshold(criterion: str, classes: tuple[str, ...]) -> None:
+    """Refuse a threshold where it would decide nothing."""
+    if criterion != "half" and len(classes) != 2:
+        found = f"are {len(classes)}" if classes else "is a number to be predicted"
+        raise InputError(
+            f"`threshold` {criterion} decides between two classes, and here {found}; leave it out"
+        )
 
 
 def chosen_decision(predictions: Predictions, criterion: str) -> dict[str, float]:

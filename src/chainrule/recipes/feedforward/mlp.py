@@ -25,7 +25,7 @@ from chainrule.learning.tasks import Task, in_units
 from chainrule.models.feedforward.mlp import MLP
 from chainrule.nn.embedded_columns import EmbeddedColumns
 from chainrule.nn.rescaled import Rescaled
-from chainrule.recipes.families.class_reports import chosen_decision
+from chainrule.recipes.families.class_reports import check_threshold, chosen_decision
 from chainrule.recipes.families.tables import (
     table_figures,
     table_texts,
@@ -125,6 +125,10 @@ class Recipe(BaseRecipe):
                     f"`{name}` cannot be used with a table that is read part by part: its cells "
                     "are taken as they are; leave it out"
                 )
+
+    def summarize(self, data: Splits) -> DataSummary:
+        check_threshold(self.threshold, data.classes)
+        return super().summarize(data)
 
     def task(self, data: Splits) -> Task:
         usual = super().task(data)

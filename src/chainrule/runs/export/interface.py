@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from chainrule.errors import InputError
 from chainrule.nn.pixels import unit_range
 from chainrule.runs.configuration import require
+from chainrule.runs.export.meaning import of_input, of_output
 from chainrule.runs.folder import MODEL
 from chainrule.training import outputs
 
@@ -64,24 +65,16 @@ class Interface:
                 "name": "input",
                 "shape": ["batch", *self.x.shape[1:]],
                 "type": str(self.x.dtype).removeprefix("torch."),
+                **of_input(self.run, self.x),
             },
             "output": {
                 "name": "output",
                 "shape": ["batch", *self.y.shape[1:]],
-                "meaning": meaning(summary.classes, self.y),
+                **of_output(self.run, self.y),
             },
             "classes": list(summary.classes),
             "preprocessing": encoder.to_json() if encoder else None,
         }
-
-
-def meaning(classes: tuple[str, ...], y: Tensor) -> str:
-    """What an output is."""
-    if not classes:
-        return "predicted value, in units of the target"
-    if y.ndim == 1:
-        return f"logit of the class {classes[1]}; its probability is the sigmoid of it"
-    return "logit of each class; the softmax over axis 1 gives probabilities"
 
 
 def interface(run: "Run", one_program: bool) -> Interface:

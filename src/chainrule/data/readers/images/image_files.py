@@ -1,12 +1,13 @@
 """Which images a folder holds, and what their labels are.
 
 DIR/cat/1.png                   the sub-folder is the class
-DIR/train/cat/1.png             the same with given splits: train, test and maybe validation
+DIR/train/cat/1.png             the same with given splits: train, and validation, test or both
 labels.csv: file,label          a table of files within DIR and their classes
 """
 
 import os
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -88,25 +89,58 @@ def by_folder(folder: Path, kind: Kind = IMAGES) -> Listing:
     paths, others = files_of(folder, kind)
     inside = [path.relative_to(folder).parts[:-1] for path in paths]
     remarks = [f"files that are not {kind.name}, and were ignored: {others:,}"] if others else []
-    firsts = {parts[0].lower() for parts in inside if parts}
-    divided = {"train", "test"} <= {PARTS[PART_NAMES[name]] for name in firsts & {*PART_NAMES}}
-    depth = 1 if divided and firsts <= {*PART_NAMES} else 0
+    depth = 1 if are_splits(folder, inside) else 0
     kept = [k for k, parts in enumerate(inside) if len(parts) > depth]
     if not kept:
         raise InputError(
-            f"{folder} has {kind.name} but no sub-folders; expected one sub-folder for each "
-            "class, or `labels`, a CSV file of files and labels"
+            f"{folder} has {kind.name} but no sub-folders{' in its splits' * depth}; expected one "
+            "sub-folder for each class, or `labels`, a CSV file of files and labels"
         )
     if len(kept) < len(paths):
         remarks.append(
             f"{kind.name} outside the sub-folders, which were ignored: {len(paths) - len(kept):,}"
         )
+    parts = [PART_NAMES[inside[k][0].lower()] for k in kept] if depth else []
     return Listing(
         [paths[k] for k in kept],
         [inside[k][depth] for k in kept],
-        [PART_NAMES[inside[k][0].lower()] for k in kept] if depth else [],
-        tuple(remarks),
+        parts,
+        (*remarks, *drawn_remarks(parts)),
     )
+
+
+def are_splits(folder: Path, inside: Sequence[tuple[str, ...]]) -> bool:
+    """Whether the sub-folders are splits; a network must not learn to tell these apart.
+
+    folder: for messages.
+    inside: the sub-folders above each file.
+    """
+    firsts = {parts[0].lower() for parts in inside if parts}
+    splits = sorted(firsts & {*PART_NAMES})
+    if not splits or (len(splits) == 1 and splits != sorted(firsts)):
+        return False  # none, or a class such as the train among buses
+    deeper = any(len(parts) > 1 and parts[0].lower() in splits for parts in inside)
+    if others := sorted(firsts - {*splits}):
+        if deeper:
+            raise InputError(
+                f"{folder} has splits ({', '.join(splits)}) beside other folders "
+                f"({listed(others, SHOWN)}); expected train, validation and test alone, or classes"
+            )
+        return False
+    if "train" not in {PARTS[PART_NAMES[name]] for name in splits}:
+        raise InputError(
+            f"the sub-folders of {folder} have names of splits ({', '.join(splits)}) without "
+            "train; expected train, and validation, test or both, with a sub-folder for each class"
+        )
+    return True
+
+
+def drawn_remarks(parts: Sequence[int]) -> list[str]:
+    """That a split is drawn, where only others are given."""
+    missing = {PARTS[k] for k in range(len(PARTS))} - {PARTS[k] for k in {*parts}}
+    if not parts or "test" not in missing:
+        return []
+    return ["there is no split test, so a part of train is drawn for it, the same in every run"]
 
 
 def by_table(folder: Path, table: str | Path, kind: Kind = IMAGES) -> Listing:

@@ -52,8 +52,8 @@ def images(
 ) -> Splits:
     """The three splits of a folder of images, as bytes (n, channels, size, size) on the disk.
 
-    folder: one sub-folder for each class; with `labels` any folder. Sub-folders named train and
-        test, and maybe validation, are taken as the splits.
+    folder: one sub-folder for each class; with `labels` any folder. Sub-folders named train,
+        and validation, test or both, are taken as the splits.
     labels: a CSV file with a column of files within the folder and one of labels.
     seed: draws the validation split; the test split is always the same.
     size: height and width of the images; 0 takes the median of the shorter sides, at most 64.
@@ -186,14 +186,13 @@ def divided(
     )
     given = torch.zeros_like(y) if parts is None else parts
     part = torch.zeros_like(first).scatter_reduce(0, copies, given, "amax")
-    kept = given == part[copies]
+    kept = given == part[copies]  # before splits are drawn from train
     number = int((part == 0).sum())
-    if not (part == 2).any():
-        part[stratified_indices(y[first], round(fractions[0] * number), TEST_SEED)[1]] = 2
-    if not (part == 1).any():
-        rest = (part == 0).nonzero().squeeze(1)
-        held = stratified_indices(y[first][rest], round(fractions[1] * number), seed)[1]
-        part[rest[held]] = 1
+    for split, fraction, drawn_by in ((2, fractions[0], TEST_SEED), (1, fractions[1], seed)):
+        if not (part == split).any():
+            rest = (part == 0).nonzero().squeeze(1)
+            held = stratified_indices(y[first][rest], round(fraction * number), drawn_by)[1]
+            part[rest[held]] = split
     return [((part[copies] == k) & kept).nonzero().squeeze(1) for k in range(len(PARTS))]
 
 

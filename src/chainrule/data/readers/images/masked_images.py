@@ -25,7 +25,7 @@ from torch import Tensor
 from chainrule.arguments import Natural, Share, checked
 from chainrule.data.cache import Mapped, mapped
 from chainrule.data.files import FileError, read_bytes
-from chainrule.data.readers.images.image_files import PART_NAMES, files_of
+from chainrule.data.readers.images.image_files import PART_NAMES, drawn_remarks, files_of
 from chainrule.data.readers.images.images import (
     SHOWN,
     copy_remarks,
@@ -72,7 +72,7 @@ def masked_images(
 ) -> Splits:
     """The three splits of images and the classes of their pixels, y (n, size, size).
 
-    folder: of images. Sub-folders named train and test, and maybe validation, are the splits.
+    folder: of images. Sub-folders named train, and validation, test or both, are the splits.
     masks: folder of PNG files; each has the path of its image, except for the ending.
     seed: draws the validation split; the test split is always the same.
     size: height and width of the images; 0 takes the median of the shorter sides, at most 128.
@@ -113,6 +113,7 @@ def masked_images(
     remarks = (
         *found_remarks(form, y, [rows[k].size for k in kept], encoder),
         *error_remarks(errors),
+        *drawn_remarks(given),
         *copy_remarks(alike, copies, parts, [str(paths[k].relative_to(folder)) for k in kept]),
     )
     classes = form.names()
@@ -142,7 +143,7 @@ def pairs(folder: Path, masks: Path) -> tuple[list[Path], list[Path], list[int]]
     check_partners(by_name, partners, folder, masks)
     firsts = [name.parts[0].lower() if len(name.parts) > 1 else "" for name in by_name]
     numbers = [PART_NAMES.get(first, -1) for first in firsts]
-    given = numbers if {0, 2} <= {*numbers} and min(numbers) >= 0 else []
+    given = numbers if 0 in numbers and min(numbers) >= 0 else []
     return list(by_name.values()), [partners[name] for name in by_name], given
 
 

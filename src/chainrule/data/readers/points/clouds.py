@@ -1,7 +1,7 @@
 """Your own point clouds: a folder of OFF, PLY, XYZ or NPY files as three splits.
 
     DIR/chair/1.off                 the sub-folder is the class
-    DIR/train/chair/1.off           the same with given splits: train, test and maybe validation
+    DIR/train/chair/1.off           the same with given splits: train, and validation, test or both
     labels.csv: file,label          a table of files within DIR and their classes
 
 Each cloud becomes equally many points in the cube [-1, 1]³, its longest side from -1 to 1. Copies
@@ -88,8 +88,8 @@ def clouds(
 ) -> Splits:
     """The three splits of a folder of point clouds, (n, points, numbers of a point).
 
-    folder: one sub-folder for each class; with `labels` any folder. Sub-folders named train and
-        test, and maybe validation, are taken as the splits.
+    folder: one sub-folder for each class; with `labels` any folder. Sub-folders named train,
+        and validation, test or both, are taken as the splits.
     labels: a CSV file with a column of files within the folder and one of labels.
     seed: draws the validation split; the test split is always the same.
     num_points: of every cloud, sampled on the faces of a mesh.

@@ -38,6 +38,17 @@ class Table(NamedTuple):
     remarks: tuple[str, ...] = ()
 
 
+class FaultsError(InputError):
+    """Several faults in one error.
+
+    found: a sentence for each.
+    """
+
+    def __init__(self, message: str, found: list[str]) -> None:
+        super().__init__(message)
+        self.found = found
+
+
 class Faults(AbstractContextManager["Faults"]):
     """Collects the errors of several `with` blocks, to be told at once."""
 
@@ -51,7 +62,7 @@ class Faults(AbstractContextManager["Faults"]):
         traceback: TracebackType | None,
     ) -> bool:
         if isinstance(error, InputError):
-            self.found.append(str(error))
+            self.found += error.found if isinstance(error, FaultsError) else [str(error)]
         return isinstance(error, InputError)
 
     def refuse(self, where: str = "") -> None:
@@ -60,7 +71,8 @@ class Faults(AbstractContextManager["Faults"]):
             return
         more = f"; and {len(self.found) - MAX_FAULTS:,} more" * (len(self.found) > MAX_FAULTS)
         count = f"{len(self.found):,} faults: " * (len(self.found) > 1)
-        raise InputError(where + count + "; ".join(self.found[:MAX_FAULTS]) + more)
+        said = where + count + "; ".join(self.found[:MAX_FAULTS]) + more
+        raise FaultsError(said, self.found)
 
 
 def as_columns(source: Any) -> Columns:
@@ -233,9 +245,10 @@ def numeric_column(name: str, values: list[str]) -> np.ndarray:
     x, words = parse_numbers(values)
     wrong = [*words, *np.flatnonzero(np.abs(x) > LARGEST)]
     if wrong:
+        more = f", and in {len(wrong) - 1:,} more rows" if len(wrong) > 1 else ""
         raise InputError(
             f"column {name!r}, row {wrong[0] + 1} below the header: "
-            f"expected a finite number, got {values[wrong[0]]!r}"
+            f"expected a finite number, got {values[wrong[0]]!r}{more}"
         )
     return x
 

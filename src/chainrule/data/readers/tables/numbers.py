@@ -5,6 +5,7 @@ leaves it open follows the other columns of its table, or is refused.
 """
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -90,17 +91,29 @@ def symbol_of(found: re.Match[str]) -> str | None:
     return None if before and after else before + after
 
 
-def common_unit(values: list[str]) -> str:
-    """The word that follows the number in every cell, such as kg; empty if there is none."""
-    unit = ""
-    for value in set(values):
-        if is_missing(value):
-            continue
+def units_after(values: list[str]) -> tuple[Counter[str], int]:
+    """(cells by the word that follows their number, such as kg; cells that are not missing)."""
+    units: Counter[str] = Counter()
+    present = Counter(value for value in values if not is_missing(value))
+    for value, number in present.items():
         found = None if len(value) > MAX_FORMATTED else UNIT.fullmatch(value)
-        if found is None or EXPONENT.fullmatch(value) or found["unit"] != (unit or found["unit"]):
-            return ""
-        unit = found["unit"]
-    return "" if re.fullmatch(CURRENCY, unit) else unit
+        if found and not EXPONENT.fullmatch(value):
+            units[found["unit"]] += number
+    return units, present.total()
+
+
+def common_unit(values: list[str], least: float = 1.0) -> str:
+    """The one word that follows the numbers, such as kg; empty if there is none.
+
+    values: the cells of a column.
+    least: the share of the cells that must have it; the others are words among the numbers.
+    """
+    units, present = units_after(values)
+    if len(units) != 1:
+        return ""
+    ((unit, number),) = units.items()
+    enough = number >= least * present - 1e-9
+    return unit if enough and not re.fullmatch(CURRENCY, unit) else ""
 
 
 def decimals_of(cell: str) -> frozenset[str]:

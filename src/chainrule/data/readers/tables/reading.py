@@ -16,6 +16,7 @@ from chainrule.data.readers.tables.numbers import (
     is_missing,
     parse_numbers,
     symbols_in,
+    units_after,
 )
 from chainrule.data.readers.tables.table_files import is_database
 from chainrule.data.state import FLAG, OBJECT, TEXT, TEXTS, fields, optional
@@ -54,9 +55,10 @@ class Reading:
 
     def plain(self, columns: Columns) -> Columns:
         """The same columns; a cell that is not in its column's format is refused."""
-        return {name: self._plain(name, values) for name, values in columns.items()}
+        return {name: self.plain_column(name, values) for name, values in columns.items()}
 
-    def _plain(self, name: str, values: list[str]) -> list[str]:
+    def plain_column(self, name: str, values: list[str]) -> list[str]:
+        """One of the columns."""
         written = self.formats.get(name)
         if self.missing:
             marks = {mark.strip().casefold() for mark in self.missing}
@@ -70,9 +72,10 @@ class Reading:
         numbers = {value: written.number(value) for value in rest}
         wrong = [row for row, v in enumerate(values) if v in rest and numbers[v] is None]
         if wrong:
+            more = f", and in {len(wrong) - 1:,} more rows" if len(wrong) > 1 else ""
             raise InputError(
                 f"column {name!r}, row {wrong[0] + 1} below the header: expected a number like "
-                f"{written.example()!r}, as in training, got {values[wrong[0]]!r}"
+                f"{written.example()!r}, as in training, got {values[wrong[0]]!r}{more}"
             )
         plain = {value: PlainNumber(number) for value, number in numbers.items()}
         return [v if isinstance(v, PlainNumber) else plain.get(v, v) for v in values]
@@ -116,18 +119,20 @@ def decide(
     if decimal not in ("", *MARKS):
         raise InputError(f"`decimal` must be '.' or ',', got {decimal!r}")
     written = Reading(missing=missing).plain(columns)
-    units = {name: unit for name, values in written.items() if (unit := common_unit(values))}
+    units = {n: unit for n, values in written.items() if (unit := common_unit(values, MAJORITY))}
     cleaned = written | {n: without_unit(written[n], unit) for n, unit in units.items()}
     faults = Faults()
     allowed: dict[str, frozenset[str]] = {}
     for name, values in cleaned.items():
         with faults:
+            if name in units:
+                check_unit(name, written[name], units[name])
             marks = possible_decimals(name, values)
             if marks is not None:
                 allowed[name] = marks
     known = {decimal} if decimal else {min(marks) for marks in allowed.values() if len(marks) == 1}
     formats: dict[str, NumberFormat] = {}
-    remarks = []
+    remarks = [r for name, values in written.items() if (r := mixed_units(name, values))]
     for name, marks in allowed.items():
         with faults:
             mark = chosen_decimal(name, cleaned[name], marks, known, forced=bool(decimal))
@@ -146,6 +151,26 @@ def decide(
 def without_unit(values: list[str], unit: str) -> list[str]:
     """The numbers of a column that writes a unit after each."""
     return [value.removesuffix(unit).rstrip() for value in values]
+
+
+def check_unit(name: str, values: list[str], unit: str) -> None:
+    """Refuse words, and numbers without the unit, in a column of numbers with one."""
+    rest = [
+        row
+        for row, value in enumerate(values)
+        if not is_missing(value) and not (value.endswith(unit) and common_unit([value]))
+    ]
+    if rest:
+        raise InputError(words_among_numbers(name, values, rest, f" with the unit {unit!r}"))
+
+
+def mixed_units(name: str, values: list[str]) -> str:
+    """The note on a column of numbers with several units, which is taken for words."""
+    units, present = units_after(values)
+    if len(units) < 2 or units.total() < MAJORITY * present - 1e-9:
+        return ""
+    shown = ", ".join(repr(unit) for unit, _ in units.most_common(EXAMPLES))
+    return f"column {name!r} has numbers with different units ({shown}) and is read as words"
 
 
 def possible_decimals(name: str, values: list[str]) -> frozenset[str] | None:
@@ -174,12 +199,12 @@ def possible_decimals(name: str, values: list[str]) -> frozenset[str] | None:
     return allowed if marked else frozenset()
 
 
-def words_among_numbers(name: str, values: list[str], rows: list[int]) -> str:
+def words_among_numbers(name: str, values: list[str], rows: list[int], kind: str = "") -> str:
     """The message about words in a column of numbers."""
     shown = ", ".join(f"{values[row]!r} in row {row + 1}" for row in rows[:EXAMPLES])
     more = f" and {len(rows) - EXAMPLES} more" if len(rows) > EXAMPLES else ""
     return (
-        f"column {name!r} holds numbers, but {shown}{more} below the header; correct the value, "
+        f"column {name!r} holds numbers{kind}, but {shown}{more} below the header; correct the value, "
         "leave it empty if it is missing, or name it in `missing`"
     )
 

@@ -19,6 +19,7 @@ from chainrule.data.readers.tables.column_fitting import check_one_hot
 from chainrule.data.readers.tables.columns import (
     LARGEST,
     Columns,
+    Faults,
     listed,
     numeric_column,
     require_columns,
@@ -72,27 +73,31 @@ class TableEncoder:
 
     def encode(self, source: Any) -> Tensor:
         """(rows, features) of a file, a DataFrame or a dictionary; ignores other columns."""
-        return self._encode(self.reading.read(source))
+        return self._encode(self.reading.cells(source))
 
     def _encode(self, table: Columns) -> Tensor:
+        """Columns as they are written; the faults of all of them are told at once."""
         require_columns(table, [column.name for column in self.columns])
         rows = len(next(iter(table.values())))
         check_one_hot(self.columns, rows)
         x = np.empty((rows, len(self.features)), np.float32)
-        start = 0
+        start, faults = 0, Faults()
         for column in self.columns:
-            part = column.encode(table[column.name])
-            if not (np.abs(part) <= LARGEST).all():
-                raise InputError(
-                    f"column {column.name!r}: expected numbers like those of the training data, "
-                    f"got some more than {LARGEST:g} standard deviations away"
-                )
-            x[:, start : start + part.shape[1]] = part
-            start += part.shape[1]
+            with faults:
+                plain = self.reading.plain_column(column.name, table[column.name])
+                part = column.encode(plain)
+                if not (np.abs(part) <= LARGEST).all():
+                    raise InputError(
+                        f"column {column.name!r}: expected numbers like those of the training data, "
+                        f"got some more than {LARGEST:g} standard deviations away"
+                    )
+                x[:, start : start + part.shape[1]] = part
+            start += len(column.features)
+        faults.refuse()
         return torch.from_numpy(x)
 
     def encode_file(self, path: str | Path) -> Tensor:
-        table = self.reading.read(path)
+        table = self.reading.cells(path)
         with errors_naming(path):
             return self._encode(table)
 
