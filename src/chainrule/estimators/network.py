@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -21,15 +20,12 @@ from chainrule.estimators.base import FLOATS, Estimator, estimator, tensor
 from chainrule.estimators.members import Arrays, _train_members
 from chainrule.estimators.partial_fit import RunState, one_more_epoch
 from chainrule.estimators.sparse import CsrRows, is_sparse, sparse_outputs
-from chainrule.learning import losses
 from chainrule.learning.losses import Loss
 from chainrule.learning.tasks import Task
 from chainrule.training import Settings, outputs
 from chainrule.training.randomness import GENERATOR
 
 LARGEST_BATCH = 200
-MEANS: dict[Loss, Loss] = {losses.cross_entropy: F.cross_entropy}
-"""Losses of a batch in one operation, which small networks notice."""
 
 
 class Problem(NamedTuple):
@@ -205,14 +201,11 @@ class OneNetwork:
 
 
 def objective(
-    arrays: Arrays, loss: Loss, validation: Arrays | None = None, alone: bool = True
+    arrays: Arrays, loss: Loss, validation: Arrays | None = None
 ) -> tuple[Arrays, Task]:
-    """Arrays and task; weights that are all one are left out, which saves copying them.
-
-    alone: whether one network is trained, whose loss may be the mean of the batch.
-    """
+    """Arrays and task; weights that are all one are left out, which saves copying them."""
     if validation is None and bool((arrays[2] == 1).all()):
-        return arrays[:2], Task("estimator", MEANS.get(loss, loss) if alone else loss)
+        return arrays[:2], Task("estimator", loss)
     return arrays, Task("estimator", weighted(loss))
 
 

@@ -54,7 +54,7 @@ def fit_group(estimators: list[NetworkEstimator], problems: list[Problem]) -> No
         for own, problem, seed in zip(estimators, problems, seeds, strict=True)
     ]
     arrays, folds = stacked_rows(estimators, problems, seeds)
-    arrays, task = objective(arrays, problems[0].loss, alone=False)
+    arrays, task = objective(arrays, problems[0].loss)
     flat = None if first.early_stopping else (first.tol, first.n_iter_no_change)
     histories = train(networks, arrays, settings, task, folds, flat)
     for own, network, history in zip(estimators, networks, histories, strict=True):

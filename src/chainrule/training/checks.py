@@ -215,7 +215,7 @@ def frozen_norms(model: nn.Module) -> list[nn.Module]:
     return [
         part
         for part in model.modules()
-        if hasattr(part, "running_mean")
+        if ("running_mean" in part._buffers or "running_mean" in vars(part))
         and (parameters := list(part.parameters(recurse=False)))
         and not any(p.requires_grad for p in parameters)
     ]

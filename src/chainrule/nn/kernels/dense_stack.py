@@ -68,14 +68,18 @@ def read(parts: Iterable[nn.Module]) -> list[DenseLayer] | None:
 
 
 def plain(model: nn.Module, layers: list[DenseLayer]) -> bool:
-    """Whether the layers are all there is: nothing watched, replaced, frozen, shared or further."""
+    """Whether the layers are all there is: nothing watched, replaced, frozen, shared or further.
+
+    Asked in every epoch, so the parameters are read off the modules in one walk.
+    """
     linears = [layer.linear for layer in layers]
-    own = {p for part in linears for p in part.parameters()}
     parts = list(model.modules())
+    every = {p for part in parts for p in part._parameters.values() if p is not None}
+    own = {p for part in linears for p in part._parameters.values() if p is not None}
     return (
         all(type(part) is nn.Linear for part in linears)
         and len(set(linears)) == len(linears)
-        and own == set(model.parameters())
+        and own == every
         and len(own) == sum(1 + (part.bias is not None) for part in linears)
         and all(p.requires_grad and not hooked_weight(p) for p in own)
         and not any(hooked(part) or "forward" in vars(part) for part in parts)
@@ -85,8 +89,8 @@ def plain(model: nn.Module, layers: list[DenseLayer]) -> bool:
 
 def hooked(part: nn.Module) -> bool:
     """Whether somebody watches or changes what goes through a module."""
-    hooks = part._forward_hooks, part._forward_pre_hooks, part._backward_hooks
-    return any(hooks) or bool(part._backward_pre_hooks)
+    before = part._forward_hooks or part._forward_pre_hooks
+    return bool(before or part._backward_hooks or part._backward_pre_hooks)
 
 
 def hooked_weight(p: Tensor) -> bool:
