@@ -2,8 +2,9 @@
 
     python benchmarks/processes.py memory        parameters, gradients and optimizer of each process
     python benchmarks/processes.py kills 1 50    kills random processes at random moments
+    python benchmarks/processes.py kills 1 20 sharded      the same of a sharded run
     python benchmarks/processes.py recipes       every recipe that supports processes: 2 against 1
-    python benchmarks/processes.py recipes NAME… some of them
+    python benchmarks/processes.py recipes float32 NAME…   some of them, in single precision
     python benchmarks/processes.py node          the network of one of two machines is taken down
 
 `node` needs root and iproute2: the machines are network namespaces. Everything is written to
@@ -36,12 +37,16 @@ QUIET = {"OMP_NUM_THREADS": "1", "TORCH_CPP_LOG_LEVEL": "ERROR"}
 SIZES = {"hidden_size": 256, "num_layers": 6, "num_heads": 4}
 
 
-def record(name: str, found: Any, append: bool = False) -> None:
-    """Write a measurement to the file, or one more of its kind."""
+def record(name: str, found: Any, append: bool = False, merge: bool = False) -> None:
+    """Write a measurement to the file, or one more of its kind, or more entries of a table."""
     with Path(tempfile.gettempdir(), "chainrule-processes.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         known = json.loads(OUT.read_text()) if OUT.exists() else {}
-        known[name] = [*known.get(name, []), found] if append else found
+        before = known.get(name)
+        if append:
+            known[name] = [*(before or []), found]
+        else:
+            known[name] = dict(sorted(((before or {}) | found).items())) if merge else found
         known["machine"] = f"{os.cpu_count()} cores, {platform.machine()}, beside other work"
         known["date"] = date.today().isoformat()
         OUT.write_text(json.dumps(known, indent=1) + "\n")
@@ -117,84 +122,99 @@ SMALL: dict[str, Any] = {
 }
 
 
-def recipes_of_this_process(path: Path, names: list[str]) -> None:
-    """A short run of every recipe that needs no file of the user's, by plain gradient steps."""
+def recipe_of_this_process(path: Path, precision: str, name: str) -> None:
+    """A short run of a recipe, by plain gradient steps; a fault is written down."""
     import torch
 
-    from chainrule.registry import entries
+    from chainrule.registry import find
     from chainrule.training.distributed.group import joined
 
-    found: dict[str, Any] = {}
     with joined() as group:
-        first = group is None or group.first
-        for entry in [one for one in entries("recipes") if one.name in names or not names]:
-            if (ended := few_steps(entry.load().Recipe)) is not None:
-                found[entry.name] = ended
-                print(entry.name if first else "", end="\n" * first, flush=True)
-        if first:
+        try:
+            found = few_steps(find("recipes", name).load().Recipe, getattr(torch, precision))
+        except Exception as error:
+            found = {"fault": f"{type(error).__name__}: {str(error).splitlines()[0]}"}
+        if group is None or group.first:
             torch.save(found, path)
 
 
-def few_steps(kind: Any) -> dict[str, Any] | None:
-    """Weights and records after a few steps; None where a recipe has none to share."""
+def names_of_recipes() -> list[str]:
+    """Those that several processes can train and that need no file of the user's."""
+    from chainrule.registry import entries
+    from chainrule.runs.configuration import flags, required
+
+    kinds = {entry.name: entry.load().Recipe for entry in entries("recipes")}
+    return [
+        name
+        for name, kind in kinds.items()
+        if kind.by_gradients()
+        and "processes" not in kind.unsupported
+        and not kind.requires
+        and not any(required(flag) for flag in flags(kind))
+        and kind.options.members == 1
+    ]
+
+
+def few_steps(kind: Any, dtype: Any) -> dict[str, Any]:
+    """Weights and records after a few steps."""
     import torch
 
-    from chainrule.runs.configuration import Configuration, configure, flags, required
+    from chainrule.runs.configuration import Configuration, configure, flags
     from chainrule.runs.recipe import SPLITS
     from chainrule.runs.run import initial_model
 
-    if not kind.by_gradients() or "processes" in kind.unsupported or kind.requires:
-        return None
-    known = {flag.name: flag for flag in flags(kind)}
-    if any(required(flag) for flag in known.values()) or kind.options.members > 1:
-        return None
+    known = {flag.name for flag in flags(kind)}
     recipe = configure(kind, {k: v for k, v in SMALL.items() if k in known}).recipe
     try:
         data = recipe.data(None)
     except Exception as error:  # what is not on this machine is told, and left out
         return {"left out": str(error).split(";")[0]}
     few = 400 if data.train.x.ndim == 1 else 47
-    parts = {k: type(data.train)(*(double(t[:few]) for t in getattr(data, k))) for k in SPLITS}
+    parts = {k: type(data.train)(*(real(t[:few], dtype) for t in getattr(data, k))) for k in SPLITS}
     data = replace(data, **parts)
     torch.manual_seed(0)
-    torch.set_default_dtype(torch.float64)
+    torch.set_default_dtype(dtype)
     model = initial_model(Configuration(recipe), recipe.summarize(data), data)
     records = [now.record for now in recipe.fit(model, data, None, "cpu") if now.record]
     return {"weights": dict(model.state_dict()), "records": records}
 
 
-def double(t: Any) -> Any:
-    return t.double() if t.is_floating_point() else t
+def real(t: Any, dtype: Any) -> Any:
+    return t.to(dtype) if t.is_floating_point() else t
 
 
-def recipes(names: list[str]) -> None:
+def recipes(precision: str, names: list[str]) -> None:
+    """One process against two, recipe by recipe; what is known of others is kept."""
+    for name in names or names_of_recipes():
+        with tempfile.TemporaryDirectory() as place:
+            files = [Path(place, number) for number in "12"]
+            for number, path in enumerate(files, 1):
+                several = [*TORCHRUN, f"--nproc-per-node={number}"] if number > 1 else COMMAND[:1]
+                words = [*several, __file__, "several", path, precision, name]
+                subprocess.run(words, env=os.environ | QUIET, check=False)
+            record(f"recipes, {precision}", {name: compared(*files)}, merge=True)
+
+
+def compared(alone: Path, several: Path) -> dict[str, Any]:
     """The largest relative difference of a weight, and of a metric, after a few steps."""
     import torch
 
-    place = Path(tempfile.mkdtemp())
-    env = os.environ | QUIET
-    subprocess.run([sys.executable, __file__, "several", place / "1", *names], env=env, check=True)
-    words = [*TORCHRUN, "--nproc-per-node=2", __file__, "several", place / "2", *names]
-    subprocess.run(words, env=env, check=True)
-    one, two = (torch.load(place / name) for name in ("1", "2"))
-    table: dict[str, Any] = {}
-    for name, ours in two.items():
-        theirs = one[name]
-        if "weights" not in ours:
-            table[name] = ours
-            continue
-        pairs = [
-            (t.double(), theirs["weights"][key].double()) for key, t in ours["weights"].items()
-        ]
-        worst = max(float((a - b).abs().max() / (b.abs().max() + 1e-9)) for a, b in pairs)
-        metrics = [
-            abs(record[k] - before[k]) / (abs(before[k]) + 1e-9)
-            for record, before in zip(ours["records"], theirs["records"], strict=True)
-            for k in record
-            if k != "seconds"
-        ]
-        table[name] = {"weights": float(f"{worst:.1e}"), "metrics": float(f"{max(metrics):.1e}")}
-    record("recipes, float64", table)
+    if not (alone.exists() and several.exists()):
+        return {"fault": "the processes ended"}
+    one, two = torch.load(alone), torch.load(several)
+    for found in (one, two):
+        if "weights" not in found:
+            return dict(found)
+    before = one["weights"]
+    pairs = [(t.double(), before[name].double()) for name, t in two["weights"].items()]
+    worst = max(float((a - b).abs().max() / (b.abs().max() + 1e-9)) for a, b in pairs if a.numel())
+    metrics = [
+        abs(record[k] - other[k]) / (abs(other[k]) + 1e-9)
+        for record, other in zip(two["records"], one["records"], strict=True)
+        for k in record
+        if k != "seconds"
+    ]
+    return {"weights": float(f"{worst:.1e}"), "metrics": float(f"{max(metrics):.1e}")}
 
 
 def weights(folder: Path) -> Any:
@@ -216,7 +236,7 @@ def workers(parent: int) -> list[int]:
     return found
 
 
-def kills(first: int, last: int) -> None:
+def kills(first: int, last: int, sharded: bool) -> None:
     """Kill a random process at a random moment, restart, and compare the weights bit for bit.
 
     The moment lies between the first checkpoint and the end if the seed is odd, else it may be at
@@ -225,21 +245,21 @@ def kills(first: int, last: int) -> None:
     first, last: seeds of the runs.
     """
     place = Path(tempfile.mkdtemp())
-    several = [*COMMAND, *RUN, "--processes", "2"]
-    seconds, trained, whole = left_alone(several)
+    several = [*COMMAND, *RUN, "--processes", "2", *["--sharded"] * sharded]
+    seconds, trained, whole = left_alone(several, sharded)
     expected = weights(whole)
     for seed in range(first, last + 1):
         chance, folder = random.Random(seed), place / str(seed)
         started = subprocess.Popen([*several, "--elastic", "5", "--out", folder])
         began = started_workers(started)
         if seed % 2:
-            first_checkpoint(folder, started)
+            first_checkpoint(folder, started, sharded)
         time.sleep(chance.uniform(0, 0.9) * (trained if seed % 2 else seconds))
         alive = sorted(workers(started.pid)) if started.poll() is None else []
         if alive:
             os.kill(victim := chance.choice(alive), signal.SIGKILL)
         moment = time.monotonic() - began
-        behind = folder.joinpath("checkpoints", "last.safetensors").exists()
+        behind = checkpoint_of(folder, sharded).exists()
         code = started.wait()
         found = weights(folder) if code == 0 else {}
         one = {
@@ -250,23 +270,23 @@ def kills(first: int, last: int) -> None:
             "code": code,
             "equal": all(name in found and found[name].equal(t) for name, t in expected.items()),
         }
-        record("kills", one, append=True)
+        record("kills, sharded" if sharded else "kills", one, append=True)
         shutil.rmtree(folder, ignore_errors=True)
     shutil.rmtree(place)
 
 
-def left_alone(command: list[str]) -> tuple[float, float, Path]:
+def left_alone(command: list[str], sharded: bool) -> tuple[float, float, Path]:
     """Seconds of a run that nobody kills, and of those after its first checkpoint; its folder.
 
     Later calls use it again.
     """
-    folder = Path(tempfile.gettempdir()) / "chainrule-left-alone"
+    folder = Path(tempfile.gettempdir()) / f"chainrule-left-alone{'-sharded' * sharded}"
     clock = folder / "clock"
     if not clock.exists():
         shutil.rmtree(folder, ignore_errors=True)
         whole = subprocess.Popen([*command, "--out", folder])
         began = started_workers(whole)
-        trained = first_checkpoint(folder, whole)
+        trained = first_checkpoint(folder, whole, sharded)
         if whole.wait():
             raise SystemExit("the run that nobody kills has failed")
         end = time.monotonic()
@@ -275,9 +295,16 @@ def left_alone(command: list[str]) -> tuple[float, float, Path]:
     return seconds, trained, folder
 
 
-def first_checkpoint(folder: Path, launcher: "subprocess.Popen[bytes]") -> float:
+def checkpoint_of(folder: Path, sharded: bool) -> Path:
+    """What a run writes last of a checkpoint."""
+    return folder / "checkpoints" / ("last.json" if sharded else "last.safetensors")
+
+
+def first_checkpoint(
+    folder: Path, launcher: "subprocess.Popen[bytes]", sharded: bool = False
+) -> float:
     """When the run has a checkpoint."""
-    path = folder / "checkpoints" / "last.safetensors"
+    path = checkpoint_of(folder, sharded)
     while not path.exists() and launcher.poll() is None:
         time.sleep(0.01)
     return time.monotonic()
@@ -347,14 +374,16 @@ def main() -> None:
     match sys.argv[1:]:
         case ["process", kind]:
             memory_of_this_process(kind == "sharded")
-        case ["several", path, *names]:
-            recipes_of_this_process(Path(path), names)
+        case ["several", path, kind, name]:
+            recipe_of_this_process(Path(path), kind, name)
+        case ["recipes", "float32" | "float64" as kind, *names]:
+            recipes(kind, names)
         case ["recipes", *names]:
-            recipes(names)
+            recipes("float64", names)
         case ["memory"]:
             memory()
-        case ["kills", first, last]:
-            kills(int(first), int(last))
+        case ["kills", first, last, *kind]:
+            kills(int(first), int(last), kind == ["sharded"])
         case ["node"]:
             node()
         case _:

@@ -48,9 +48,7 @@ class BatchNorm(nn.Module):
         """The batch's statistics in training, the running ones otherwise."""
         mean, variance = self.running_mean, self.running_var
         if self.training:
-            mean, variance = unit_statistics(x)
-            share, number = SHARE.get(), x.numel() // x.shape[1]
-            number = number if share is None else share.whole(number)
+            mean, variance, number = unit_statistics(x)
             self._update_running(mean.detach(), variance.detach(), number)
         mean, variance, gamma, mu = (
             t.view(-1, *[1] * (x.ndim - 2)) for t in (mean, variance, self.weight, self.bias)
@@ -126,19 +124,24 @@ def standardized(x: Tensor, mean: Tensor, variance: Tensor, eps: float) -> Tenso
 @checked
 def unit_statistics(
     x: Float[Tensor, "batch units *rest"],
-) -> tuple[Float[Tensor, " units"], Float[Tensor, " units"]]:
-    """Mean and mean square deviation of each unit over the batch, whatever processes share it."""
+) -> tuple[Float[Tensor, " units"], Float[Tensor, " units"], int]:
+    """Mean and mean square deviation of each unit over the batch, whatever processes share it.
+
+    The third is the number of values of a unit.
+    """
     share, number = SHARE.get(), x.numel() // x.shape[1]
-    if (number if share is None else share.whole(number)) == 1:
+    axes = [0, *range(2, x.ndim)]
+    if share is not None:
+        total, number = share.sum_and_count(x.sum(axes), number)
+    if number == 1:
         raise InputError(
             "batch normalization needs at least two values of each unit in training, got one"
         )
-    axes = [0, *range(2, x.ndim)]
     if share is None:
-        return x.mean(axes), x.var(axes, correction=0)
-    mean = share.sum(x.sum(axes)) / share.whole(number)
+        return x.mean(axes), x.var(axes, correction=0), number
+    mean = total / number
     centered = x - mean.view(-1, *[1] * (x.ndim - 2))
-    return mean, share.sum(centered.square().sum(axes)) / share.whole(number)
+    return mean, share.sum(centered.square().sum(axes)) / number, number
 
 
 @checked

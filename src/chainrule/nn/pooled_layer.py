@@ -65,9 +65,7 @@ class PooledLayer(nn.Module):
         z = (gathered(h, self.critical(h)) * W).sum(-1)
         mean, variance = self.running_mean, self.running_var
         if self.training:
-            mean, variance = statistics(h.flatten(0, 1), W)
-            share, number = SHARE.get(), h.shape[0] * h.shape[1]
-            number = number if share is None else share.whole(number)
+            mean, variance, number = statistics(h.flatten(0, 1), W)
             self._update_statistics(mean.detach(), variance.detach(), number)
         return (self.mu + self.gamma * (z - mean) / (variance + self.eps).sqrt()).relu()
 
@@ -96,14 +94,17 @@ def gathered(
 
 def statistics(
     h: Float[Tensor, "points inputs"], W: Float[Tensor, "outputs inputs"]
-) -> tuple[Float[Tensor, " outputs"], Float[Tensor, " outputs"]]:
-    """Mean w_cᵀ E h and variance w_cᵀ Cov(h) w_c of every unit."""
-    share = SHARE.get()
-    mean = h.mean(0) if share is None else share.sum(h.sum(0)) / share.whole(len(h))
+) -> tuple[Float[Tensor, " outputs"], Float[Tensor, " outputs"], int]:
+    """Mean w_cᵀ E h and variance w_cᵀ Cov(h) w_c of every unit, and the number of points."""
+    share, number = SHARE.get(), len(h)
+    if share is None:
+        mean = h.mean(0)
+    else:
+        total, number = share.sum_and_count(h.sum(0), number)
+        mean = total / number
     centered = h - mean
     covariance = centered.T @ centered
-    if share is None:
-        covariance = covariance / len(h)
-    else:
-        covariance = share.sum(covariance) / share.whole(len(h))
-    return W @ mean, ((W @ covariance) * W).sum(1)
+    if share is not None:
+        covariance = share.sum(covariance)
+    covariance = covariance / number
+    return W @ mean, ((W @ covariance) * W).sum(1), number

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from chainrule.errors import InputError
 from chainrule.nn.chunked import chunked
 from chainrule.registry import unknown
+from chainrule.shares import packed
 
 Elements = Float[Tensor, "batch size d"]
 Mask = Bool[Tensor, "batch size"] | None
@@ -65,5 +66,7 @@ def elementwise(
             f"expected a mask of shape {tuple(x.shape[:2])}, one value for each place, got "
             f"{tuple(mask.shape)}"
         )
-    h = chunked(network, x[mask], chunk_size, network.training)
+    elements = x[mask]
+    with packed(len(elements)):
+        h = chunked(network, elements, chunk_size, network.training)
     return h.new_zeros(*mask.shape, h.shape[1]).masked_scatter(mask[..., None], h)

@@ -10,7 +10,10 @@ import pytest
 import torch
 import torch.distributed as dist
 
+from torch.distributed.checkpoint import CheckpointException
+
 from chainrule.training.distributed import shards
+from chainrule.training.distributed.group import LostProcessError
 from chainrule.training.files import WriteError
 
 NUMBERS = {"epoch": 1, "step": 2}
@@ -68,3 +71,28 @@ def test_a_set_that_cannot_be_written_is_told_in_one_sentence(
     monkeypatch.setattr(shards.HuggingFaceStorageWriter, "write_data", broken)
     with pytest.raises(WriteError, match=r"cannot write the checkpoint: .*No space left on device"):
         shards.settled(begun(tmp_path, 1.0))
+
+
+GLOO = "[/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:537] Connection closed by peer"
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        RuntimeError(GLOO),
+        RuntimeError("Application timeout caused pair closure"),
+        CheckpointException("", {1: (RuntimeError(GLOO), [])}),  # type: ignore[dict-item]
+    ],
+)
+def test_a_process_lost_while_a_set_is_written_is_no_fault_of_the_disk(fault: Exception) -> None:
+    pending: Future[Any] = Future()
+    pending.set_exception(fault)
+    with pytest.raises(LostProcessError, match="was lost, or did not answer"):
+        shards.settled(pending)
+
+
+def test_a_fault_of_the_writer_itself_stays_what_it_is() -> None:
+    pending: Future[Any] = Future()
+    pending.set_exception(RuntimeError("of another kind"))
+    with pytest.raises(RuntimeError, match="of another kind"):
+        shards.settled(pending)

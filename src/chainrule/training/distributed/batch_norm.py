@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
+from chainrule.errors import InputError
 from chainrule.shares import SHARE
 
 
@@ -36,9 +37,13 @@ def forward(layer: _BatchNorm, x: Tensor) -> Tensor:
     if share is None or not layer.training:
         return type(layer).forward(layer, x)
     axes = [0, *range(2, x.ndim)]
-    number = share.whole(x.numel() // x.shape[1])
     shape = (1, -1, *[1] * (x.ndim - 2))
-    mean = share.sum(x.sum(axes)) / number
+    total, number = share.sum_and_count(x.sum(axes), x.numel() // x.shape[1])
+    if number == 1:
+        raise InputError(
+            "batch normalization needs at least two values of each unit in training, got one"
+        )
+    mean = total / number
     centered = x - mean.view(shape)
     variance = share.sum(centered.square().sum(axes)) / number
     update(layer, mean.detach(), variance.detach(), number)

@@ -46,7 +46,7 @@ class SharedDraws(TorchDispatchMode):
 
     def __init__(self, share: Share, model: nn.Module):
         super().__init__()
-        self.share, self.paused, self.needed = share, False, False
+        self.whole, self.paused, self.needed = share, False, False
         self.weights = {tuple(p.shape) for p in model.parameters()}
         self.pointers = {getattr(p, "_local_tensor", p).data_ptr() for p in model.parameters()}
 
@@ -65,7 +65,11 @@ class SharedDraws(TorchDispatchMode):
             return self.factory(func, args, kwargs, 1)
         by_value = packet in BY_VALUE or any(isinstance(a, Tensor) for a in args[1:])
         rows = self.rows(args[0].shape)
-        if rows is None or self.of_weights(packet, args[0]):
+        if self.of_weights(packet, args[0]):
+            return func(*args, **kwargs)
+        if rows is None:
+            if packet is aten.bernoulli_:
+                self.check_dropped(args[0].shape)
             return func(*args, **kwargs)
         if by_value:
             raise InputError(
@@ -86,20 +90,37 @@ class SharedDraws(TorchDispatchMode):
         whole = rows[0][0] if isinstance(size, int) else rows[0]
         return func(*args[:place], whole, *args[place + 1 :], **kwargs)[rows[1]].clone()
 
+    @property
+    def share(self) -> Share:
+        """The rows, or the elements that a layer has packed from them."""
+        return SHARE.get() or self.whole
+
     def of_weights(self, packet: Any, t: Tensor) -> bool:
-        """Whether a draw is noise of the weights; dropout is always that of the batch."""
+        """Whether a draw is noise of the weights; dropout is that of the batch if it can be."""
         if packet in LIKE:
             return t.data_ptr() in self.pointers
-        return packet is not aten.bernoulli_ and tuple(t.shape) in self.weights
+        if packet is aten.bernoulli_ and self.rows(t.shape) is not None:
+            return False
+        return tuple(t.shape) in self.weights
 
     def rows(self, shape: Any) -> tuple[list[int], slice] | None:
         """The shape for the whole batch and the place of this share; None for other tensors."""
         n = self.share.rows
-        if not shape or shape[0] % n:
+        if not shape or (shape[0] % n if n else shape[0]):
             return None
-        each = shape[0] // n
+        each = shape[0] // n if n else 1
         place = slice(self.share.start * each, self.share.stop * each)
         return [self.share.total * each, *shape[1:]], place
+
+    def check_dropped(self, shape: Any) -> None:
+        """Refuse dropout of what was packed from rows: whose entries they are is not known."""
+        if len(shape) > 1 and shape[0] > 1:
+            raise InputError(
+                f"dropout of a tensor of shape {tuple(shape)}, whose first axis is no multiple of "
+                f"the {self.share.rows} rows of this process: several processes cannot draw it as "
+                "one would; keep the batch first, drop out before rows are packed, or train in one "
+                "process"
+            )
 
 
 def empty(shape: list[int], like: Tensor) -> Tensor:
@@ -119,8 +140,11 @@ def sharing(share: Share, model: nn.Module, watched: bool) -> Iterator[SharedDra
 
     def dropped(h: Tensor, rate: float) -> Tensor:
         rows = mode.rows(h.shape)
-        if rate == 0 or rows is None:
-            return h.new_ones(()) if rate == 0 else mask(h, rate)
+        if rate == 0:
+            return h.new_ones(())
+        if rows is None:
+            mode.check_dropped(h.shape)
+            return mask(h, rate)
         mode.paused = True
         try:
             return mask(h.new_empty(()).expand(rows[0]), rate)[rows[1]]

@@ -19,6 +19,7 @@ from chainrule.shares import Share
 
 SECONDS = 60  # that a process waits for the others in a step
 GRACE = 5  # seconds in which a process that was asked to stop still waits for the others
+MARKS = ("third_party/gloo", "caused pair closure")  # of gloo's faults
 NEEDED = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
 
 
@@ -64,7 +65,7 @@ class Group:
         start, stop = self.rows(total)
         counted = stop > start
         rows = (start, stop) if counted else (0, 1)
-        return Share(*rows, total, counted, summed, self.largest)
+        return Share(*rows, total, self.rank, counted, summed, self.largest, self.counts)
 
     def sum(self, t: Tensor) -> Tensor:
         """Σ of a tensor over all processes, in place."""
@@ -78,6 +79,12 @@ class Group:
         with answered():
             dist.all_reduce(t, dist.ReduceOp.MAX)
         return int(t.item())
+
+    def counts(self, number: int) -> list[int]:
+        """A whole number of every process, in their order."""
+        every = torch.zeros(self.size, dtype=torch.int64)
+        every[self.rank] = number
+        return [int(one) for one in self.sum(every)]
 
     def gather(self, value: Any) -> list[Any]:
         """The values of all processes, in their order."""
@@ -143,13 +150,15 @@ class Summed(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, t: Tensor) -> Tensor:
         total = t.clone().contiguous()
-        dist.all_reduce(total)
+        with answered():
+            dist.all_reduce(total)
         return total
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> Tensor:
         total = gradients[0].clone().contiguous()
-        dist.all_reduce(total)
+        with answered():
+            dist.all_reduce(total)
         return total
 
 
@@ -159,17 +168,31 @@ def summed(t: Tensor) -> Tensor:
 
 
 @contextmanager
-def answered() -> Iterator[None]:
-    """A process that does not answer is told of in one sentence."""
+def answered(beside: bool = False) -> Iterator[None]:
+    """A process that does not answer is told of in one sentence.
+
+    beside: whether other code, such as a model's, runs there too; its faults stay as they are.
+    """
     try:
         yield
-    except InputError:
-        raise
     except RuntimeError as error:
+        if beside and not of_processes(error):
+            raise
         reason = next(iter(str(error).splitlines()), type(error).__name__)
         raise LostProcessError(
             f"a process of the run was lost, or did not answer for {SECONDS} s: {reason}"
         ) from error
+
+
+def of_processes(error: BaseException) -> bool:
+    """Whether torch's collectives or their store have raised it, and not the code of a model.
+
+    gloo's faults have no type of their own: the first names the file of gloo that has found it.
+    """
+    if isinstance(error, dist.DistError):
+        return True
+    told = str(error) if isinstance(error, RuntimeError) else ""
+    return any(mark in told for mark in MARKS)
 
 
 def check_rows(rows: int, accumulate: int, processes: int) -> None:

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from chainrule.errors import InputError
 from chainrule.shares import Share
-from chainrule.training.distributed.group import Group, bounds
+from chainrule.training.distributed.group import Group, answered, bounds
 
 
 class Gathered(torch.autograd.Function):
@@ -26,7 +26,8 @@ class Gathered(torch.autograd.Function):
         mine = rows.new_zeros((most, *rows.shape[1:]))
         mine[: share.rows if share.counted else 0] = rows if share.counted else rows[:0]
         found = [torch.empty_like(mine) for _ in places]
-        dist.all_gather(found, mine)
+        with answered():
+            dist.all_gather(found, mine)
         parts = zip(found, places, strict=True)
         return torch.cat([t[: stop - start] for t, (start, stop) in parts])
 

@@ -29,6 +29,7 @@ from torch.distributed.checkpoint import (
 )
 
 from chainrule.training import checkpoint
+from chainrule.training.distributed.group import answered, of_processes
 from chainrule.training.files import WriteError, read, replace, writing
 from chainrule.training.schema import parsed
 
@@ -50,7 +51,8 @@ def save(
     text = json.dumps(numbers)
     first = dist.get_rank() == 0
     box = [cleared(folder, numbers) if first else ""]
-    dist.broadcast_object_list(box)
+    with answered():
+        dist.broadcast_object_list(box)
     name = box[0]
     writer = HuggingFaceStorageWriter(str(folder / name), save_distributed=True)
     with warnings.catch_warnings():
@@ -88,12 +90,19 @@ def followed(done: "Future[Any]", action: Callable[[], None]) -> "Future[Any]":
 
 
 def settled(pending: "Future[Any]") -> None:
-    """Wait until a set is on the disk; a fault of any process is told in one sentence."""
+    """Wait until a set is on the disk; a fault of any process is told in one sentence.
+
+    A process that was lost meanwhile is no fault of the disk: a restart may help.
+    """
     try:
-        pending.result()
+        with answered(beside=True):
+            pending.result()
     except CheckpointException as error:
-        reason = next((fault for fault, _ in error.failures.values()), error)
-        raise WriteError(f"cannot write the checkpoint: {reason}") from error
+        faults = [fault for fault, _ in error.failures.values()] or [error]
+        for fault in filter(of_processes, faults):
+            with answered():
+                raise fault from error
+        raise WriteError(f"cannot write the checkpoint: {faults[0]}") from error
     except OSError as error:
         raise WriteError(f"cannot write the checkpoint: {error}") from error
 

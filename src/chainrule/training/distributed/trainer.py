@@ -114,7 +114,7 @@ class ParallelTrainer(NetworkTrainer):
         parts = [batch] if number == 1 else chunks(batch, number)
         due = self.group.first and time.perf_counter() - self.ticked >= self.tick
         self.value = torch.tensor([0.0, float(due)], dtype=torch.float64)
-        with answered():
+        with answered(beside=True):
             for place, part in enumerate(parts, 1):
                 self.accumulate_part(part, batch, place == len(parts))
         loss, self.wanted = self.value[0], bool(self.value[1])
