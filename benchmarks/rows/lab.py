@@ -13,7 +13,7 @@ CLAIMS = (
     "barron",
     "nesterov",
     "pooling-invariance",
-    "gated-memory",
+    "exploding-gradient",
     "attention-cost",
     "over-smoothing",
     "early-stopping",

@@ -17,7 +17,7 @@ from benchmarks.suite.statistics import LEAST, drift, median_interval, narrow, r
 WIDTH = 0.05  # of the interval of a ratio, as a share of it
 FAR, FAR_WIDTH = 2.0, 0.3  # from this ratio on it need not be known so well
 DISTANT, DISTANT_ROUNDS = 5.0, 3  # whoever takes so much longer in so many rounds leaves
-CEILING = 4  # times the seconds of a case, within which everybody gets as many rounds as needed
+CEILING = 5  # times the seconds of a case, within which everybody gets as many rounds as needed
 AT_ONCE = 2  # processes that start beside each other
 Say = Callable[[str], None]
 
