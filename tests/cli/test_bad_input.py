@@ -102,7 +102,7 @@ CASES = [
     ("a threshold for a number", "train mlp --table good.csv --target a --threshold f1 --out new"),
     (
         "a threshold for three classes",
-        "train mlp --table good.csv --target b --target-type classification --threshold f1 --out new",
+        "train mlp --table good.csv --target b --target-type classification --threshold f1",
     ),
     ("one class only", "train mlp --table one-class.csv --target y --out new"),
     ("a data set that cannot be fetched", "train mnist-logistic --data nowhere --out new"),
@@ -220,6 +220,7 @@ CASES = [
     ("no such network", f"{FORECAST} daily.csv --time t --target y --model lstn --out new"),
     ("tuning of a forecast", "tune forecast --table daily.csv --time t --target y"),
     ("a text that is not there", f"{TEXTS} good.csv --text words --target y --out new"),
+    ("a folder as a table", f"{TEXTS} two --text a --target y --out new"),
     ("too few texts", f"{TEXTS} tiny.csv --text a --target y --out new"),
     ("a text that is its own class", f"{TEXTS} good.csv --text y --target y --out new"),
     ("a pre-trained run for words", f"{TEXTS} good.csv --text a --target y --from run --out new"),

@@ -62,8 +62,8 @@ def test_answers_are_those_of_the_run(client: TestClient, table_run: Run) -> Non
         (
             {"rows": [ROW, {"age": "old"}, {"city": "Oslo"}, 3]},
             422,
-            "4 faults: row 2 has no 'city'; expected the columns age, city, with null for a missing "
-            "value; row 3 has no 'age'; expected the columns age, city, with null for a missing "
+            "4 faults: row 2 has no 'city'; expected the columns age, city, with null for a "
+            "missing value; row 3 has no 'age'; expected the columns age, city, with null for a missing "
             "value; row 4: expected an object of columns, got 3; column 'age', row 2: expected",
         ),
         ({"rows": [ROW] * (inputs.MOST_EXAMPLES + 1)}, 422, "at most 10,000 examples"),

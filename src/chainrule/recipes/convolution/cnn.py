@@ -54,8 +54,8 @@ class Recipe(BaseRecipe):
     labels: str = ""
     """CSV file of files within the folder and their labels, in place of sub-folders."""
     from_run: str = ""
-    """A finished run, a .safetensors file, or a folder of the Hugging Face hub with a ViT or a ResNet,
-    whose weights this run starts from; a folder's network and sizes are taken, too."""
+    """A finished run, a .safetensors file, or a folder of the Hugging Face hub with a ViT or a
+    ResNet, whose weights this run starts from; a folder's network and sizes are taken, too."""
     size: int = 0
     """Height and width in pixels; 0 takes the median of the shorter sides, at most 64."""
     resize: Resize = "crop"
