@@ -21,27 +21,29 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 ROW = (
-    "the features of the columns, one column after another; a column of numbers gives "
-    "(z - mean) / std with z = sgn(x) log(1 + |x| / log) where `log` is above 0 and z = x else, "
-    "the median (of z) in place of a missing value, then, where `missing` is true, 1 for a missing "
-    "value and 0 else; a column with `words` and no `kind` gives 1 at the place of its word and 0 else"
+    "the features of the columns, one column after another; a column of numbers gives (z - "
+    "mean) / std with z = sgn(x) log(1 + |x| / log) where `log` is above 0 and z = x else, the "
+    "median (of z) in place of a missing value, then, where `missing` is true, 1 for a missing "
+    "value and 0 else; a column with `words` and no `kind` gives 1 at the place of its word and"
+    " 0 else"
 )
 PIXELS = "the image as preprocessing says, its bytes divided by 255, channels first"
 WINDOW = (
-    "the last `context` steps of a series; of each step (value - mean) / std with the last value "
-    "where there is none, 1 where there is none and 0 else, the covariates standardized by "
-    "`covariate_scales`, then the sines and after them the cosines of 2π times: the part of the "
-    "day that has passed (steps below a day), weekday / 7 from Monday, 0 (steps below a week), and the "
-    "days of the year before / 365.25 (steps below a year); grids of numbers have none"
+    "the last `context` steps of a series; of each step (value - mean) / std with the last "
+    "value where there is none, 1 where there is none and 0 else, the covariates standardized "
+    "by `covariate_scales`, then the sines and after them the cosines of 2π times: the part of "
+    "the day that has passed (steps below a day), weekday / 7 from Monday, 0 (steps below a "
+    "week), and the days of the year before / 365.25 (steps below a year); grids of numbers "
+    "have none"
 )
 SCALES = (
     "mean and std are those of the series in preprocessing.scales, and of a new series those of "
     "its own values"
 )
 BAND = (
-    "the lower end is moved down and the upper end up by a margin, but not across the median: the "
-    f"⌈(n + 1) {SHARE:g}⌉-th smallest error of that end in the last {RECENT} forecasts of the "
-    f"series at that step whose outcome is known, or where there are fewer than {LEAST}, "
+    "the lower end is moved down and the upper end up by a margin, but not across the median: "
+    f"the ⌈(n + 1) {SHARE:g}⌉-th smallest error of that end in the last {RECENT} forecasts of "
+    f"the series at that step whose outcome is known, or where there are fewer than {LEAST}, "
     "`margins`, one pair (lower, upper) for each step; all in standardized units"
 )
 
