@@ -44,6 +44,18 @@ CASES = [
         "cr.fit(nn.Linear(3, 2), (x, y), optimizer=torch.optim.LBFGS)",
     ),
     (
+        "an optimizer of sparse gradients",
+        "cr.fit(nn.Linear(3, 2), (x, y), optimizer=torch.optim.SparseAdam)",
+    ),
+    (
+        "a schedule of torch",
+        "cr.fit(nn.Linear(3, 2), (x, y), schedule=torch.optim.lr_scheduler.StepLR)",
+    ),
+    (
+        "examples as dictionaries",
+        "cr.fit(nn.Linear(3, 2), [{'input': a, 'label': b} for a, b in zip(x, y)])",
+    ),
+    (
         "an optimizer that is made already",
         "cr.fit(nn.Linear(3, 2), (x, y), optimizer=torch.optim.SGD([z]))",
     ),

@@ -1,17 +1,19 @@
 """Whatever the terminal can show, and whether anybody reads: the work is done, the words arrive."""
 
 import json
+import math
 import os
 import pty
 import resource
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from chainrule.console import streams
-from chainrule.console.output import Page
+from chainrule.console.output import Page, epoch_line
 
 PROGRAM = [sys.executable, "-m", "chainrule"]
 TRAIN = ["train", "moons-mlp", "--epochs", "2", "--no-pictures", "--out", "run"]
@@ -163,3 +165,12 @@ def test_pictures_that_cannot_be_written_are_refused(words: list[str], tmp_path:
     said = done.stderr.decode()
     assert done.returncode == 2, said
     assert "cannot write the picture file/" in said and "choose another folder" in said
+
+
+@pytest.mark.parametrize(
+    ("loss", "said"),
+    [(0.51234, "0.5123"), (6908481024.0, "6,908,481,024"), (math.inf, "inf")],
+)
+def test_a_large_loss_is_written_as_people_do(loss: float, said: str) -> None:
+    step = SimpleNamespace(epoch=1, epochs=2, loss=loss, fraction=1.0, record=None, stopped="")
+    assert epoch_line(step, lambda name, value: "", 4) == f"epoch 1/2  training loss {said}"

@@ -51,7 +51,7 @@ def test_what_the_system_does_not_let_us_read_is_not_called_damaged(tmp_path, na
     with pytest.raises(InputError, match=f"there is no file .*{name}"):
         READERS[name](path)
     path.mkdir()
-    said = r"(cannot be read: Is a directory|holds no \.txt files)"
+    said = r"(is a folder; expected a file|holds no \.txt files)"
     with pytest.raises(InputError, match=f"{name} {said}"):
         READERS[name](path)
     path.rmdir()

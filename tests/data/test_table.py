@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from chainrule.data import encoder_from_json, table
 from chainrule.data.readers.tables.column_encodings import CategoricalColumn, NumericColumn
-from chainrule.data.readers.tables.columns import are_dates, is_row_index, read_csv
+from chainrule.data.readers.tables.columns import are_dates, as_columns, is_row_index, read_csv
 from chainrule.data.readers.tables.table import TableOptions
 from chainrule.data.readers.tables.table_encoder import TableEncoder
 from chainrule.errors import InputError
@@ -38,6 +38,15 @@ def write(tmp_path):
 
 
 # Reading CSV
+
+
+def test_columns_separated_by_spaces_are_found_and_a_note_says_so(write):
+    lines = ["a  name y", *(f'{k % 7} "x y"   {k % 2}' for k in range(30))]
+    data = table(write("\n".join(lines) + "\n"), "y")
+    assert "the columns are separated by spaces" in data.remarks
+    assert len(data.train.x) + len(data.validation.x) + len(data.test.x) == 30
+    words = ["a sentence of words", "two words", "three words more", "a"]
+    assert list(as_columns(write("\n".join(words)))) == ["a sentence of words"]
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
@@ -95,7 +104,7 @@ def test_a_file_of_another_kind_is_called_by_its_name(write, content, what):
 def test_a_file_that_is_not_there_is_refused(tmp_path):
     with pytest.raises(InputError, match="there is no file"):
         read_csv(tmp_path / "none.csv")
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match="is a folder; expected a file"):
         read_csv(tmp_path)
 
 

@@ -11,6 +11,7 @@ from torch import Tensor
 from chainrule.errors import InputError
 from chainrule.learning.augmentation import (
     affine,
+    color_jitter,
     compose,
     cutout,
     gaussian_noise,
@@ -175,3 +176,19 @@ def test_composition_applies_the_first_first() -> None:
 def test_an_affine_map_that_would_collapse_the_image_is_refused() -> None:
     with pytest.raises(InputError, match="`scaling` must be a number from 0 to below 1"):
         affine(scaling=1.0)
+
+
+def test_color_jitter_keeps_the_range_and_changes_each_image_in_its_own_way() -> None:
+    torch.manual_seed(0)
+    x = torch.rand(6, 3, 5, 5)
+    torch.testing.assert_close(color_jitter(0.0)(x), x)
+    changed = color_jitter(0.5)(x)
+    assert changed.min() >= 0 and changed.max() <= 1
+    even = torch.full((6, 1, 5, 5), 0.4)  # no contrast and no colors: brightness alone
+    seen = color_jitter(0.5)(even)
+    assert (seen == seen[:, :, :1, :1]).all()
+    assert len(seen[:, 0, 0, 0].unique()) == 6
+    assert ((seen >= 0.2 - 1e-6) & (seen <= 0.6 + 1e-6)).all()
+    gray = torch.rand(4, 1, 5, 5).expand(4, 3, 5, 5)
+    tinted = color_jitter(0.5)(gray)
+    torch.testing.assert_close(tinted, tinted[:, :1].expand_as(tinted))

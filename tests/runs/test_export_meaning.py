@@ -70,7 +70,7 @@ def write_table(path: Path, target: Callable[[float, float, str, float], Any]) -
     rows = ["a,tail,word,y"]
     for k in range(120):
         a, tail = draw.normal(), draw.lognormal(3, 2)
-        word = "red green blue".split()[k % 3]
+        word = ("red", "green", "blue")[k % 3]
         gap = k % 7 == 0
         y = target(a, tail, word, draw.normal())
         rows.append(f"{'' if gap else f'{a:.4f}'},{tail:.3f},{word},{y}")

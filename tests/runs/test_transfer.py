@@ -70,7 +70,9 @@ def test_weights_that_fit_nowhere_are_refused_before_training(
 def test_a_source_of_less_than_half_of_the_weights_is_refused() -> None:
     model = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.Linear(8, 32))
     first = {name: t.clone() for name, t in model.state_dict().items() if name.startswith("0.")}
-    with pytest.raises(InputError, match="only 20% of the weights .* not there: 1.weight, 1.bias"):
+    with pytest.raises(
+        InputError, match=r"only 20% of the weights .* not there: 1\.weight, 1\.bias"
+    ):
         transfer(model, first, "other")
     transfer(model, first, "other", ("1.weight", "1.bias"))  # all besides the head
 

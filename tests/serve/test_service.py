@@ -15,6 +15,7 @@ pytest.importorskip("starlette")
 from PIL import Image
 from starlette.testclient import TestClient
 
+from chainrule.runs.predict import masks
 from chainrule.runs.run import Run
 from chainrule.serve import batching, inputs
 from chainrule.serve.app import application
@@ -62,9 +63,9 @@ def test_answers_are_those_of_the_run(client: TestClient, table_run: Run) -> Non
         (
             {"rows": [ROW, {"age": "old"}, {"city": "Oslo"}, 3]},
             422,
-            "4 faults: row 2 has no 'city'; expected the columns age, city, with null for a missing "
-            "value; row 3 has no 'age'; expected the columns age, city, with null for a missing "
-            "value; row 4: expected an object of columns, got 3; column 'age', row 2: expected",
+            "4 faults: row 2 has no 'city'; expected the columns age, city, with null for a "
+            "missing value; row 3 has no 'age'; expected the columns age, city, with null for a "
+            "missing value; row 4: expected an object of columns, got 3; column 'age', row 2: ",
         ),
         ({"rows": [ROW] * (inputs.MOST_EXAMPLES + 1)}, 422, "at most 10,000 examples"),
     ],
@@ -83,6 +84,29 @@ def test_words_that_training_has_not_seen_are_named(client: TestClient) -> None:
         "column 'city': 'Bergen' in 1 of 2 rows was not in the training rows and counts as missing"
     ]
     assert "notes" not in ask(client, {"rows": [ROW]}).json()
+
+
+def test_a_run_on_masks_answers_with_masks_of_the_size_of_the_images(
+    mask_run: Run, scenes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = [scenes / "images" / f"{k}.png" for k in range(3)]
+    small = tmp_path / "small.png"
+    with Image.open(asked[0]) as large:
+        large.resize((7, 30)).save(small)
+    files = [*asked, small]
+    with TestClient(application(mask_run, [HOST]), base_url=f"http://{HOST}") as client:
+        images = [base64.b64encode(path.read_bytes()).decode() for path in files]
+        found = ask(client, {"images": images}).json()["predictions"]
+        for answer, wanted, path in zip(found, masks(mask_run, files), files, strict=True):
+            mine = Image.open(BytesIO(base64.b64decode(answer["mask"])))
+            with Image.open(path) as given:
+                assert mine.size == given.size
+            assert np.array_equal(np.asarray(mine), np.asarray(wanted))
+            assert sum(answer["shares"].values()) == pytest.approx(1)
+        monkeypatch.setattr("chainrule.serve.images.MOST_SCORES", 500)
+        refused = ask(client, {"images": images[:1]})
+        assert refused.status_code == 422
+        assert "image 1 has 24 × 20 pixels; expected at most 250" in refused.json()["error"]
 
 
 def test_a_gap_may_be_left_out_where_training_had_gaps(

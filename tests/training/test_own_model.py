@@ -278,3 +278,14 @@ def test_a_loader_with_other_batches_does_not_resume(
     cr.fit(mlp(), DataLoader(pairs, 16), epochs=1, folder=tmp_path, progress=False)
     with pytest.raises(InputError, match=f"it differs in .*{what}"):
         cr.fit(mlp(), DataLoader(pairs, **other), epochs=1, folder=tmp_path, progress=False)
+
+
+def test_a_list_of_examples_is_a_data_set() -> None:
+    x = torch.randn(40, 3, generator=torch.Generator().manual_seed(0))
+    y = (x[:, 0] > 0).long()
+    options = {"epochs": 2, "progress": False, "batch_size": 8}
+    histories = []
+    for data in (list(zip(x, y, strict=True)), torch.utils.data.TensorDataset(x, y)):
+        torch.manual_seed(0)
+        histories.append(cr.fit(torch.nn.Linear(3, 2), data, **options)[-1]["train_loss"])
+    assert histories[0] == pytest.approx(histories[1], rel=1e-5)

@@ -38,10 +38,10 @@ class Predict:
     """Print one JSON object instead of a table."""
     out: Path | None = None
     """Write the predictions to this file (.csv, .tsv, .parquet, .feather or .xlsx): the columns of
-    the input, the prediction, every class's probability, or for a number the interval that holds 90 % of validation targets. A run
-    that predicts a class for every pixel or point draws them over the input: to FILE-overlay.png
-    beside it, or to this PNG file; a run on masks writes the mask of every image into this
-    folder."""
+    the input, the prediction, every class's probability, or for a number the interval that holds
+    90 % of validation targets. A run that predicts a class for every pixel or point draws them over
+    the input: to FILE-overlay.png beside it, or to this PNG file; a run on masks writes the mask of
+    every image into this folder."""
 
 
 def run(arguments: list[str]) -> int:

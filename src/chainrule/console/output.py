@@ -128,7 +128,9 @@ def counted(steps: Iterator[T], total: int, doing: str, quiet: bool = False) -> 
 
 def epoch_line(step: Step, show: Format, digits: int) -> str:
     """The progress of a run: its training loss and the first metric of the validation split."""
-    words = f"epoch {step.epoch}/{step.epochs}  training loss {step.loss:.{digits}f}"
+    usual = not 1e4 <= abs(step.loss) < math.inf
+    loss = f"{step.loss:.{digits}f}" if usual else number(step.loss)
+    words = f"epoch {step.epoch}/{step.epochs}  training loss {loss}"
     record = step.record or {}
     names = [name for name in record if name.startswith("validation_")]
     if not names:

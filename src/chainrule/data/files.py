@@ -41,6 +41,8 @@ def unreadable(path: str | Path, error: OSError | ValueError) -> FileError:
     """The error for a file that the system does not let us read."""
     if isinstance(error, FileNotFoundError):
         return FileError(f"there is no file {path}")
+    if isinstance(error, IsADirectoryError):
+        return FileError(f"{path} is a folder; expected a file")
     reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
     return FileError(f"{path} cannot be read: {reason}")
 

@@ -89,6 +89,30 @@ def gaussian_noise(sigma: NonNegative = 0.1) -> Augment:
 
 
 @checked
+def color_jitter(strength: Share = 0.2) -> Augment:
+    """Brightness, contrast and saturation of images in [0, 1], each times 1 ± strength.
+
+        x ← b x,     x ← m + c (x - m),     x ← g + s (x - g)
+
+    with m the mean of the image, g the mean of its colors at each pixel, and b, c, s uniform.
+    """
+
+    def jitter(x: Tensor) -> Tensor:
+        batch, channels, _, _ = size(x)
+        draw = 2 * torch.rand(3, batch, 1, 1, 1, device=x.device, dtype=x.dtype) - 1
+        brightness, contrast, saturation = 1 + strength * draw
+        x = x * brightness
+        mean = x.mean((1, 2, 3), keepdim=True)
+        x = mean + contrast * (x - mean)
+        if channels == 3:
+            gray = x.mean(1, keepdim=True)
+            x = gray + saturation * (x - gray)
+        return x.clamp(0, 1)
+
+    return jitter
+
+
+@checked
 def cutout(side: Count, fill: Finite = 0.0) -> Augment:
     """Fill a square of side² pixels about a random pixel; it may extend beyond the edge."""
 

@@ -63,6 +63,14 @@ CPU_OPTIMIZERS: Mapping[str, Maker] = {
 }
 
 
+UNFIT = {
+    "LBFGS": "measures the loss several times in a step, by a closure, and `fit` does so once, on "
+    "one batch; use adam, or write a loop of your own over all examples",
+    "SparseAdam": "takes sparse gradients only, and `fit` computes dense ones; use adam",
+}
+"""Classes of torch.optim that `fit` cannot use, and why."""
+
+
 @checked
 def optimizer(
     name: str | Maker,
@@ -109,6 +117,8 @@ def optimizer(
 
 def check_optimizer(name: object) -> None:
     """A key of `OPTIMIZERS`, a class or a factory."""
+    if isinstance(name, type) and name.__name__ in UNFIT:
+        raise InputError(f"`optimizer` {name.__name__} {UNFIT[name.__name__]}")
     if isinstance(name, str):
         if name not in OPTIMIZERS:
             raise InputError(unknown("optimizer", name, list(OPTIMIZERS)))

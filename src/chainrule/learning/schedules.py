@@ -101,6 +101,13 @@ def schedule(name: str) -> Schedule:
 
 def check_schedule(name: object) -> None:
     """A key of `SCHEDULES`, or a function (step, steps) ↦ factor."""
+    kind = name if isinstance(name, type) else type(name)
+    if any(base.__name__ == "LRScheduler" for base in kind.__mro__):
+        raise InputError(
+            "`schedule` must be a name such as cosine, or a function (step, steps) ↦ factor "
+            "such as lambda step, steps: 0.1 ** (3 * step // steps), got torch's "
+            f"{kind.__name__}, which sets the rates of an optimizer itself"
+        )
     if not isinstance(name, str) and not callable(name):
         raise InputError(
             f"`schedule` must be a name or a function (step, steps) ↦ factor, got {name!r}"

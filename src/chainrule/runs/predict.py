@@ -14,6 +14,7 @@ from chainrule.data.readers.graphs.graph_set import GraphEncoder
 from chainrule.data.readers.graphs.link_table import LinkEncoder
 from chainrule.data.readers.graphs.node_encoder import NodeEncoder
 from chainrule.data.readers.images.image_files import files_of
+from chainrule.data.readers.images.masks import MaskFormat
 from chainrule.data.readers.images.photos import PhotoEncoder
 from chainrule.data.readers.images.pixels import MAX_PICTURE, decode
 from chainrule.data.readers.series.series_encoder import SeriesEncoder
@@ -247,5 +248,16 @@ def masks(run: "Run", paths: Sequence[Path]) -> "Iterator[Image.Image]":
         pixels = decode(read_bytes(path, MAX_PICTURE), encoder.mode, str(path))
         x = torch.from_numpy(encoder.square(pixels))[None].float() / 255
         scores = outputs(run.model, (x,)).float()
-        full = F.interpolate(scores, pixels.shape[:2], mode="bilinear", align_corners=False)
-        yield encoder.mask.image(full[0].argmax(0).numpy())
+        yield mask_image(encoder.mask, scores, pixels.shape[:2])
+
+
+def mask_image(form: MaskFormat, scores: Tensor, size: tuple[int, ...]) -> "Image.Image":
+    """The mask of one image of this size, by the scores of its classes.
+
+    Args:
+        form: how training masks wrote the classes.
+        scores: (1, classes, height, width), as the network gives them.
+        size: height and width of the image.
+    """
+    full = F.interpolate(scores, size, mode="bilinear", align_corners=False)
+    return form.image(full[0].argmax(0).numpy())

@@ -1,4 +1,4 @@
-"""Predictions as a file, in the format that its name asks for: CSV, TSV, Parquet, Feather or .xlsx."""
+"""Predictions as a file, by its ending: CSV, TSV, Parquet, Feather or .xlsx."""
 
 import csv
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,7 @@
 """Starting from the weights of another run, or from published ones: what is taken, what is new.
 
-A report says what was taken over, what was not and why, and what stays frozen. A source that fits less
-than half of the weights is refused: the rest would be trained from scratch, unnoticed.
+A report says what was taken over, what was not and why, and what stays frozen. A source that fits
+less than half of the weights is refused: the rest would be trained from scratch, unnoticed.
 
 The head, all tensors whose shape depends on the number of classes, is new unless both runs have the
 same classes. Notes: A 1.0.2 (transfer learning), J 6.5 (fine-tuning).

@@ -12,7 +12,7 @@ from chainrule.errors import InputError
 from chainrule.runs.configuration import require
 from chainrule.runs.predict import text_encoder
 from chainrule.runs.run import Run
-from chainrule.serve.images import Images
+from chainrule.serve.images import Images, MaskedImages
 from chainrule.serve.inputs import Arrays, Inputs, Rows
 from chainrule.serve.series import Series
 from chainrule.serve.texts import Prompts, Texts
@@ -39,6 +39,8 @@ def inputs_of(run: Run) -> Inputs:
         ImageEncoder: Images,
         PhotoEncoder: Images,
     }
+    if isinstance(encoder, PhotoEncoder) and encoder.mask is not None:
+        return MaskedImages(run)
     found = next((kind for type_, kind in kinds.items() if isinstance(encoder, type_)), None)
     if found is None and not run.summary.shape:
         raise InputError(f"the run in {run.folder} has no inputs that a service could take")

@@ -67,10 +67,16 @@ def answer_schema(inputs: Inputs) -> Json:
     """The JSON schema of the answers."""
     classes = list(inputs.run.summary.classes)
     prediction: Json = {"enum": classes} if classes and inputs.key != "prompts" else {}
+    if inputs.key == "images":
+        ((sample,),) = inputs.answer([inputs.examples([inputs.sample()])])
+        if "shares" in sample:
+            prediction = {"type": "string"}  # several classes, or nothing
     properties: Json = {
         "prediction": prediction if inputs.key in ("rows", "images", "inputs") else {},
         "probability": {"type": "number", "minimum": 0, "maximum": 1},
         "probabilities": {"type": "object", "additionalProperties": {"type": "number"}},
+        "shares": {"type": "object", "additionalProperties": {"type": "number"}},
+        "mask": {"type": "string", "contentEncoding": "base64", "contentMediaType": "image/png"},
     }
     one = {"type": "object", "properties": properties}
     return {

@@ -12,19 +12,43 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
+from torch.utils.data import Dataset
 
 from chainrule.errors import InputError
+
+FEW = 2  # parts of a list, up to which it is (input, target)
+
+
+class Examples(Dataset[Any]):
+    """A list of examples (input, target) as a data set."""
+
+    def __init__(self, examples: list[tuple[Any, ...]]) -> None:
+        self.examples = examples
+
+    def __len__(self) -> int:
+        return len(self.examples)
+
+    def __getitem__(self, row: int) -> tuple[Any, ...]:
+        return self.examples[row]
 
 
 def as_tensors(data: Any, dtype: torch.dtype) -> Any:
     """A tuple (inputs, target …) with tensors in place of arrays; other data as they are.
 
     Args:
-        data: a tuple or list; splits, data sets, loaders and batch sources are returned unchanged.
+        data: a tuple or list, or a list of examples (input, target); splits, data sets, loaders
+            and batch sources are returned unchanged.
         dtype: of real numbers.
     """
     if type(data) not in (tuple, list) or not data:
         return data
+    if type(data) is list and len(data) > FEW and all(type(one) is tuple for one in data):
+        return Examples(data)
+    if type(data) is list and len(data) > FEW and all(isinstance(one, Mapping) for one in data):
+        raise InputError(
+            "expected examples as tuples (input, target), got a list of dictionaries; write each "
+            "as ({'x': x, 'mask': mask}, y), its inputs by the names of the model's arguments"
+        )
     inputs, *targets = data
     return (structured(inputs, dtype, "input"), *(structured(t, dtype, "target") for t in targets))
 

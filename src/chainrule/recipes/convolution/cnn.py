@@ -5,7 +5,8 @@
     chainrule train cnn --images DIR --from FOLDER          a ViT or ResNet of the Hugging Face hub
 
 Images are cropped and resized to one size, kept as bytes on the disk, and standardized by the mean
-and standard deviation of each channel. Training images are shifted and mirrored at random.
+and standard deviation of each channel. Training images are shifted and mirrored at random, and on
+request rotated, zoomed and changed in color.
 Notes: J 4.2.
 """
 
@@ -19,7 +20,14 @@ from chainrule.data.readers.images.images import images
 from chainrule.data.readers.images.photos import Resize
 from chainrule.data.splits import Splits
 from chainrule.errors import InputError
-from chainrule.learning.augmentation import Augment, compose, horizontal_flip, random_crop
+from chainrule.learning.augmentation import (
+    Augment,
+    affine,
+    color_jitter,
+    compose,
+    horizontal_flip,
+    random_crop,
+)
 from chainrule.models.attention.vit import ViT
 from chainrule.models.convolution.cnn import CNN
 from chainrule.models.convolution.resnet import ResNet
@@ -54,8 +62,8 @@ class Recipe(BaseRecipe):
     labels: str = ""
     """CSV file of files within the folder and their labels, in place of sub-folders."""
     from_run: str = ""
-    """A finished run, a .safetensors file, or a folder of the Hugging Face hub with a ViT or a ResNet,
-    whose weights this run starts from; a folder's network and sizes are taken, too."""
+    """A finished run, a .safetensors file, or a folder of the Hugging Face hub with a ViT or a
+    ResNet, whose weights this run starts from; a folder's network and sizes are taken, too."""
     size: int = 0
     """Height and width in pixels; 0 takes the median of the shorter sides, at most 64."""
     resize: Resize = "crop"
@@ -80,6 +88,12 @@ class Recipe(BaseRecipe):
     """Largest random shift of a training image, in pixels."""
     mirror: bool = True
     """Mirror training images left and right at random; not for text or digits."""
+    rotation: float = 0.0
+    """Rotate training images at random by up to so many degrees."""
+    zoom: float = 0.0
+    """Enlarge or shrink training images at random by up to this share of their size."""
+    color: float = 0.0
+    """Change brightness, contrast and saturation of training images by up to this share."""
     threshold: Literal["half", "f1", "balanced"] = "half"
     """How `predict` decides between two classes: for the more probable one, or at the probability
     with the largest F1 or balanced accuracy on the validation split."""
@@ -91,6 +105,9 @@ class Recipe(BaseRecipe):
         for name in ("images", "labels"):  # the run must be able to find them from any folder
             if value := getattr(self, name):
                 object.__setattr__(self, name, str(Path(value).resolve()))
+        for name, most in (("rotation", 180), ("zoom", 0.9), ("color", 1)):
+            if not 0 <= getattr(self, name) <= most:
+                raise InputError(f"`{name}` must be from 0 to {most}, got {getattr(self, name)}")
         if self.from_run:
             object.__setattr__(self, "from_run", str(Path(self.from_run).resolve()))
             take_sizes(self, image_network, type(self))
@@ -134,9 +151,14 @@ class Recipe(BaseRecipe):
         standardize(model, data.train.x)
 
     def augmentation(self) -> Augment | None:
-        shifted = [random_crop(self.padding)] if self.padding else []
-        mirrored = [horizontal_flip()] if self.mirror else []
-        return compose(*shifted, *mirrored) if shifted or mirrored else None
+        augments = [random_crop(self.padding)] if self.padding else []
+        if self.rotation or self.zoom:
+            augments.append(affine(self.rotation, self.zoom, 0.0))
+        if self.mirror:
+            augments.append(horizontal_flip())
+        if self.color:
+            augments.append(color_jitter(self.color))
+        return compose(*augments) if augments else None
 
     def decision(self, predictions: Predictions) -> dict[str, Any]:
         return chosen_decision(predictions, self.threshold)

@@ -18,7 +18,7 @@ LONGEST = ("max_length", "context_length")  # of which a run may use less than w
 def take_sizes(
     recipe: Any, sizes: Callable[[Mapping[str, Any]], dict[str, Any]], defaults: type
 ) -> None:
-    """Set the sizes of the recipe, and its other settings, to those of the folder in `from_run`, where that is one.
+    """Set the sizes of the recipe to those of the folder in `from_run`, where that is one.
 
     recipe: changed in place, before anybody has seen it.
     sizes: reads the sizes from config.json.

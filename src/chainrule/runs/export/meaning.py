@@ -1,8 +1,8 @@
 """What the numbers of an exported model mean, for a program that knows nothing but model.json.
 
-The input: names and range of its features, and the rule that makes them. The output: a sentence, and the
-numbers that turn it into the answer of `chainrule predict`: shift and scale of a target, threshold, radius
-of the interval, levels of the quantiles, margins of the band.
+The input: names and range of its features, and the rule that makes them. The output: a sentence,
+and the numbers that turn it into the answer of `chainrule predict`: shift and scale of a target,
+threshold, radius of the interval, levels of the quantiles, margins of the band.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -21,28 +21,30 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 ROW = (
-    "the features of the columns, one column after another; a column of numbers gives "
-    "(z - mean) / std with z = sgn(x) log(1 + |x| / log) where `log` is above 0 and z = x else, the "
-    "median (of z) in place of a missing value, then, where `missing` is true, 1 for a missing value "
-    "and 0 else; a column with `words` and no `kind` gives 1 at the place of its word and 0 else"
+    "the features of the columns, one column after another; a column of numbers gives (z - "
+    "mean) / std with z = sgn(x) log(1 + |x| / log) where `log` is above 0 and z = x else, the "
+    "median (of z) in place of a missing value, then, where `missing` is true, 1 for a missing "
+    "value and 0 else; a column with `words` and no `kind` gives 1 at the place of its word and"
+    " 0 else"
 )
-PIXELS = "the bytes of the image divided by 255, channels first"
+PIXELS = "the image as preprocessing says, its bytes divided by 255, channels first"
 WINDOW = (
-    "the last `context` steps of a series; of each step (value - mean) / std with the last value "
-    "where there is none, 1 where there is none and 0 else, the covariates standardized by "
-    "`covariate_scales`, then the sines and after them the cosines of 2π times: the part of the day "
-    "that has passed (steps below a day), weekday / 7 from Monday, 0 (steps below a week), and the "
-    "days of the year before / 365.25 (steps below a year); grids of numbers have none"
+    "the last `context` steps of a series; of each step (value - mean) / std with the last "
+    "value where there is none, 1 where there is none and 0 else, the covariates standardized "
+    "by `covariate_scales`, then the sines and after them the cosines of 2π times: the part of "
+    "the day that has passed (steps below a day), weekday / 7 from Monday, 0 (steps below a "
+    "week), and the days of the year before / 365.25 (steps below a year); grids of numbers "
+    "have none"
 )
 SCALES = (
-    "mean and std are those of the series in preprocessing.scales, and of a new series those of its "
-    "own values"
+    "mean and std are those of the series in preprocessing.scales, and of a new series those of "
+    "its own values"
 )
 BAND = (
-    f"the lower end is moved down and the upper end up by a margin, but not across the median: the "
-    f"⌈(n + 1) {SHARE:g}⌉-th smallest error of that end in the last {RECENT} forecasts of the series "
-    f"at that step whose outcome is known, or where there are fewer than {LEAST}, `margins`, one pair "
-    "(lower, upper) for each step; all in standardized units"
+    "the lower end is moved down and the upper end up by a margin, but not across the median: "
+    f"the ⌈(n + 1) {SHARE:g}⌉-th smallest error of that end in the last {RECENT} forecasts of "
+    f"the series at that step whose outcome is known, or where there are fewer than {LEAST}, "
+    "`margins`, one pair (lower, upper) for each step; all in standardized units"
 )
 
 
@@ -118,8 +120,8 @@ def of_forecast(run: "Run", encoder: SeriesEncoder) -> Json:
     margins = run.result.get("decision", {}).get("band")
     band = {"band": {"meaning": BAND, "margins": margins}} if margins else {}
     return {
-        "meaning": f"mean + std * output is a quantile of {encoder.target}, by step ahead and level; "
-        f"{SCALES}",
+        "meaning": f"mean + std * output is a quantile of {encoder.target}, by step ahead and "
+        f"level; {SCALES}",
         "target": encoder.target,
         "axes": ["batch", "step", "quantile"],
         "quantiles": list(QUANTILES),

@@ -61,7 +61,9 @@ class LinkEncoder:
             new = [name for name in (*cells[first], *cells[second]) if name not in number]
             if new:
                 raise InputError(
-                    f"expected pairs of nodes of {self.nodes}, got {listed(new, MAX_NAMES)}"
+                    f"expected pairs of nodes of {self.nodes}, got {listed(new, MAX_NAMES)}, whose "
+                    "features and edges the model does not know; write them into both files, and "
+                    "train again"
                 )
         ends = [[number[a], number[b], 0] for a, b in zip(cells[first], cells[second], strict=True)]
         return torch.tensor(ends)

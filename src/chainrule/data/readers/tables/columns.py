@@ -26,6 +26,8 @@ from chainrule.errors import InputError
 Columns = dict[str, list[str]]
 
 LARGEST = 1e30  # float32 cannot hold sums of squares of larger numbers
+MARKS_BETWEEN = ",;\t|"  # columns
+SAMPLE, SAMPLED = 20_000, 50  # characters and lines that tell whether spaces are
 NAMES = 20  # of columns in a message
 MAX_FAULTS = 10  # in a message
 MAJORITY = 0.8  # a column with this fraction of numbers, but words too, is taken for a mistake
@@ -81,7 +83,7 @@ def as_columns(source: Any) -> Columns:
 
 
 def read_csv(path: str | Path) -> Columns:
-    """The columns of a CSV file with a header, delimited by commas, semicolons, tabs or bars."""
+    """The columns of a CSV file with a header, delimited by one of , ; tab | and space."""
     return read_table(path).columns
 
 
@@ -164,6 +166,8 @@ def _checked_lengths(table: Table) -> Table:
 def _csv(path: str | Path, text: str, remarks: tuple[str, ...]) -> Table:
     lines = _lines(path, text)
     number, header = next(lines, (1, []))
+    if by_spaces(text):
+        remarks = (*remarks, "the columns are separated by spaces")
     return _rows(path, (number, header), list(lines), remarks)
 
 
@@ -207,14 +211,28 @@ def _rows(
 def _lines(path: str | Path, text: str) -> Iterator[tuple[int, list[str]]]:
     """(line number, values) of every non-blank line."""
     first = text.lstrip().split("\n", 1)[0]
-    delimiter = max(",;\t|", key=first.count)
-    reader = csv.reader(io.StringIO(text), delimiter=delimiter, skipinitialspace=True, strict=True)
+    delimiter = " " if by_spaces(text) else max(MARKS_BETWEEN, key=first.count)
+    lines = (
+        (line.strip(" ") for line in io.StringIO(text)) if delimiter == " " else io.StringIO(text)
+    )
+    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=True)
     try:
         for row in reader:
             if row:
                 yield reader.line_num, [value.strip() for value in row]
     except csv.Error as error:
         raise InputError(f"{path}, line {reader.line_num}: {error}") from error
+
+
+def by_spaces(text: str) -> bool:
+    """Whether spaces separate the columns: the first lines have as many words, and no mark."""
+    lines = [line.strip() for line in text[:SAMPLE].splitlines() if line.strip()]
+    lines = lines[: -1 if len(text) > SAMPLE else None][:SAMPLED]
+    if not lines or any(mark in lines[0] for mark in MARKS_BETWEEN):
+        return False
+    rows = csv.reader(lines, delimiter=" ", skipinitialspace=True)
+    words = {len(row) for row in rows}
+    return len(lines) > 2 and len(words) == 1 and max(words) > 1
 
 
 def _check_header(path: str | Path, line: int, header: list[str]) -> None:

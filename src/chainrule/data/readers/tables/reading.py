@@ -204,8 +204,8 @@ def words_among_numbers(name: str, values: list[str], rows: list[int], kind: str
     shown = ", ".join(f"{values[row]!r} in row {row + 1}" for row in rows[:EXAMPLES])
     more = f" and {len(rows) - EXAMPLES} more" if len(rows) > EXAMPLES else ""
     return (
-        f"column {name!r} holds numbers{kind}, but {shown}{more} below the header; correct the value, "
-        "leave it empty if it is missing, or name it in `missing`"
+        f"column {name!r} holds numbers{kind}, but {shown}{more} below the header; correct the "
+        "value, leave it empty if it is missing, or name it in `missing`"
     )
 
 

@@ -88,8 +88,8 @@ class TableEncoder:
                 part = column.encode(plain)
                 if not (np.abs(part) <= LARGEST).all():
                     raise InputError(
-                        f"column {column.name!r}: expected numbers like those of the training data, "
-                        f"got some more than {LARGEST:g} standard deviations away"
+                        f"column {column.name!r}: expected numbers like those of the training "
+                        f"data, got some more than {LARGEST:g} standard deviations away"
                     )
                 x[:, start : start + part.shape[1]] = part
             start += len(column.features)
