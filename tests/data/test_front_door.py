@@ -17,11 +17,17 @@ READERS = ("About", "Encoder", "Split", "Splits", "arrays", "encoder_from_json",
 READERS += (
     "array_blocks",
     "clouds",
+    "graph_set",
     "images",
+    "labeled_texts",
+    "link_table",
+    "masked_images",
     "memory_mapped",
+    "sentence_pairs",
     "series",
     "table",
     "table_blocks",
+    "tagged_sentences",
     "text_file",
 )
 

@@ -105,7 +105,7 @@ def test_remarks_name_what_was_dropped(path: Path) -> None:
         "1,200 training rows stay on the disk, in 14 row groups; validation 400, test 400 rows",
         "column 'constant' was dropped: it is the same",
         "column 'row' was dropped: it numbers the rows",
-        "column 'when' was dropped: it holds timestamp",
+        "column 'when' was dropped: it is the same",
     ):
         assert words in remarks
 
@@ -184,3 +184,63 @@ def test_files_that_cannot_be_read_are_refused(
     monkeypatch.setattr(module, "MAX_BLOCK", 1000)
     with pytest.raises(InputError, match="write it with at most"):
         table_blocks(path, "label")
+
+
+def busy(rows: int = 1_200) -> Any:
+    """Ids, dates, a long tail and a column of many words, of which the target is the mean."""
+    draw = np.random.default_rng(0)
+    street = draw.integers(0, 80, rows)
+    return pandas.DataFrame(
+        {
+            "user_id": draw.permutation(rows) + 7_000,
+            "Uuid": [f"u-{k:x}" for k in draw.permutation(rows)],
+            "note": [f"text {k}" for k in draw.permutation(rows)],
+            "seen": pandas.Timestamp("2026-01-01")
+            + pandas.to_timedelta(draw.random(rows), "D") * 99,
+            "day": pandas.Series(draw.integers(0, 300, rows)).map(
+                lambda k: str(pandas.Timestamp("2025-03-01") + pandas.Timedelta(days=k))[:10]
+            ),
+            "income": np.exp(3 * draw.standard_normal(rows)),
+            "street": [f"street {k}" for k in street],
+            "price": street + draw.standard_normal(rows),
+        }
+    )
+
+
+@pytest.fixture
+def both(tmp_path: Path) -> Any:
+    """The same table read part by part and in memory."""
+    path = write(tmp_path / "busy.parquet", busy())
+    options = module.TableOptions(long_tails=True)
+    return table_blocks(path, "price", options=options), table(path, "price", options=options)
+
+
+def test_columns_are_decided_on_as_in_memory(both: Any) -> None:
+    blocks, whole = both
+    assert blocks.encoder.features == whole.encoder.features
+    kinds = [[type(column) for column in found.encoder.columns] for found in both]
+    assert kinds[0] == kinds[1]
+    said = " | ".join(blocks.remarks)
+    for name in ("user_id", "Uuid", "note"):
+        assert f"column {name!r} was dropped" in said
+    for words in ("'income' has a long tail", "'seen' is read as dates", "is encoded by the mean"):
+        assert words in said
+
+
+def test_many_words_are_encoded_without_the_targets_of_their_own_fold(both: Any) -> None:
+    blocks = both[0].blocks
+    place = blocks.encoder.features.index("mean price by street")
+    street = next(c for c in blocks.encoder.columns if c.name == "street")
+    frame = busy()
+    for block in (0, 3):
+        kept = np.delete(np.arange(150), blocks.left_out[block])
+        own = frame.iloc[150 * block + kept]
+        found = blocks.read(block)[0][:, place].numpy()
+        assert np.abs(found - street.encode(own["street"].tolist())[:, 0]).max() > 1e-3
+        assert np.corrcoef(found, own["price"])[0, 1] > 0.9
+
+
+def test_an_id_may_be_kept(tmp_path: Path) -> None:
+    path = write(tmp_path / "busy.parquet", busy())
+    options = module.TableOptions(keep=("user_id",))
+    assert "user_id" in table_blocks(path, "price", options=options).encoder.features

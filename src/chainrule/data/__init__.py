@@ -26,12 +26,18 @@ if TYPE_CHECKING:
     from chainrule.data.readers.arrays import memory_mapped as memory_mapped
     from chainrule.data.readers.blocks import array_blocks as array_blocks
     from chainrule.data.readers.encoders import encoder_from_json as encoder_from_json
+    from chainrule.data.readers.graphs.graph_set import graph_set as graph_set
     from chainrule.data.readers.graphs.graph_table import graph_table as graph_table
+    from chainrule.data.readers.graphs.link_table import link_table as link_table
     from chainrule.data.readers.images.images import images as images
+    from chainrule.data.readers.images.masked_images import masked_images as masked_images
     from chainrule.data.readers.points.clouds import clouds as clouds
     from chainrule.data.readers.series.series import series as series
     from chainrule.data.readers.tables.table import table as table
     from chainrule.data.readers.tables.table_blocks import table_blocks as table_blocks
+    from chainrule.data.readers.texts.conll import tagged_sentences as tagged_sentences
+    from chainrule.data.readers.texts.labeled_text import labeled_texts as labeled_texts
+    from chainrule.data.readers.texts.pairs import sentence_pairs as sentence_pairs
     from chainrule.data.readers.texts.text_file import text_file as text_file
     from chainrule.data.splits import About as About
     from chainrule.data.splits import Encoder as Encoder
@@ -43,7 +49,13 @@ HOMES = {
     **dict.fromkeys(("arrays", "memory_mapped"), "readers.arrays"),
     "array_blocks": "readers.blocks",
     "encoder_from_json": "readers.encoders",
+    "graph_set": "readers.graphs.graph_set",
     "graph_table": "readers.graphs.graph_table",
+    "labeled_texts": "readers.texts.labeled_text",
+    "link_table": "readers.graphs.link_table",
+    "masked_images": "readers.images.masked_images",
+    "sentence_pairs": "readers.texts.pairs",
+    "tagged_sentences": "readers.texts.conll",
     "series": "readers.series.series",
     "clouds": "readers.points.clouds",
     "images": "readers.images.images",

@@ -76,8 +76,7 @@ class Recipe(BaseRecipe):
     keep: tuple[str, ...] = ()
     """Columns to keep although they look like ids."""
     long_tails: Literal["log", "keep"] = "log"
-    """Take log(1 + x/c) of columns from 0 on whose skewness is above 2, or keep them, as a
-    table that is read part by part always does."""
+    """Take log(1 + x/c) of columns from 0 on whose skewness is above 2, or keep them."""
     out_of_core: bool = False
     """Read a Parquet file part by part, so that it may be larger than memory; a folder of Parquet
     files and a file of more than 50,000,000 cells always are."""
@@ -99,7 +98,18 @@ class Recipe(BaseRecipe):
         task = None if self.target_type == "auto" else self.target_type
         if self.out_of_core or (not is_address(self.table) and is_large(self.table)):
             self.check_out_of_core()
-            return table_blocks(self.table, self.target, self.seed, task=task, ignore=self.ignore)
+            return table_blocks(
+                self.table,
+                self.target,
+                self.seed,
+                task=task,
+                ignore=self.ignore,
+                options=TableOptions(
+                    keep=self.keep,
+                    date_order=self.date_order,
+                    long_tails=self.long_tails == "log",
+                ),
+            )
         decimal = "" if self.decimal == "auto" else self.decimal
         options = TableOptions(
             decimal=decimal,
@@ -118,7 +128,7 @@ class Recipe(BaseRecipe):
     def check_out_of_core(self) -> None:
         """Refuse what concerns text and databases, which are not read part by part."""
         plain = {"decimal": "auto", "missing": (), "query": "", "fold_case": True}
-        plain |= {"categories": "auto", "date_order": "auto", "keep": ()}
+        plain |= {"categories": "auto"}
         for name, usual in plain.items():
             if getattr(self, name) != usual:
                 raise InputError(

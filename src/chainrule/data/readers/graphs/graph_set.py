@@ -152,6 +152,20 @@ def graph_set(
     target: the column of `graphs` to predict.
     seed: draws the validation split; the test split is always the same.
     edge_features: columns of `edges` that the network reads.
+
+    >>> import tempfile
+    >>> rows = [(f"{g}-{n}", f"{g}-{(n + 1) % 3}", f"g{g}") for g in range(20) for n in range(3)]
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     paths = [Path(place, f"{name}.csv") for name in ("graphs", "nodes", "edges")]
+    ...     lines = [f"g{k},{'even' if k % 2 == 0 else 'odd'}" for k in range(20)], (
+    ...         [f"{a},{g},{len(a)}" for a, _, g in rows]
+    ...     ), [f"{a},{b}" for a, b, _ in rows]
+    ...     heads = "id,label", "id,graph,size", "from,to"
+    ...     for path, head, each in zip(paths, heads, lines):
+    ...         _ = path.write_text("\\n".join([head, *each]) + "\\n")
+    ...     data = graph_set(*paths, target="label")
+    >>> data.classes, len(data.test.x)
+    (('even', 'odd'), 4)
     """
     ids, y, classes = labels_of(graphs, target)
     cells, said = read_table(nodes)

@@ -92,6 +92,15 @@ def link_table(
     seed: draws the validation edges; the test edges are always the same.
     ignore: columns of `nodes` to drop.
     weight: the column of weights of the edges; empty for none.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     nodes, edges = Path(place, "nodes.csv"), Path(place, "edges.csv")
+    ...     _ = nodes.write_text("id,x\\n" + "".join(f"{k},{k % 5}\\n" for k in range(40)))
+    ...     _ = edges.write_text("a,b\\n" + "".join(f"{k},{(k + 1) % 40}\\n" for k in range(40)))
+    ...     data = link_table(edges, nodes)
+    >>> data.test.x.shape, data.graph.num_nodes
+    (torch.Size([8, 3]), 40)
     """
     cells, said = read_table(nodes)
     with errors_naming(nodes):

@@ -80,6 +80,19 @@ def masked_images(
     max_classes: how many different values the masks may have.
     test_fraction: size of the test split, unless it is given.
     validation_fraction: size of the validation split, unless it is given.
+
+    >>> import tempfile
+    >>> from PIL import Image
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     for k in range(15):
+    ...         for name, gray in (("images", 10 * k), ("masks", 255)):
+    ...             Path(place, name).mkdir(exist_ok=True)
+    ...             image = Image.new("L", (8, 8))
+    ...             image.paste(gray, (0, 0, 4, 8))
+    ...             image.save(Path(place, name, f"{k}.png"))
+    ...     data = masked_images(f"{place}/images", f"{place}/masks")
+    >>> data.train.x.shape, data.train.y.shape, len(data.classes)
+    (torch.Size([9, 3, 8, 8]), torch.Size([9, 8, 8]), 2)
     """
     folder, masks = Path(folder), Path(masks)
     paths, partners, given = pairs(folder, masks)

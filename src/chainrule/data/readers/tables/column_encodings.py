@@ -48,7 +48,7 @@ class NumericColumn:
     @classmethod
     def fit(cls, name: str, values: list[str], log: float = 0.0) -> "NumericColumn | None":
         """The encoding of these training values; None if they are all the same."""
-        x = _log_scaled(numeric_column(name, values), log)
+        x = log_scaled(numeric_column(name, values), log)
         missing = bool(np.isnan(x).any())
         if np.isnan(x).all() or (np.nanmin(x) == np.nanmax(x) and not missing):
             return None
@@ -61,7 +61,7 @@ class NumericColumn:
         return (self.name, f"{self.name} missing") if self.missing else (self.name,)
 
     def encode(self, values: list[str]) -> np.ndarray:
-        x = _log_scaled(numeric_column(self.name, values), self.log)
+        x = log_scaled(numeric_column(self.name, values), self.log)
         absent = np.isnan(x)
         z = (np.where(absent, self.median, x) - self.mean) / self.std
         return np.stack([z, absent] if self.missing else [z], axis=1)
@@ -145,5 +145,5 @@ def column_from_json(state: Any) -> Column:
     return (CategoricalColumn if words else NumericColumn).from_json(state)
 
 
-def _log_scaled(x: np.ndarray, log: float) -> np.ndarray:
+def log_scaled(x: np.ndarray, log: float) -> np.ndarray:
     return np.sign(x) * np.log1p(np.abs(x) / log) if log else x

@@ -2,18 +2,46 @@
 
 import math
 from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from chainrule.data.readers.tables.column_checks import is_identifier
 from chainrule.data.readers.tables.column_encodings import CategoricalColumn, Column, NumericColumn
-from chainrule.data.readers.tables.column_fitting import MAX_WORDS
+from chainrule.data.readers.tables.column_fitting import (
+    MAX_AUTO,
+    MAX_WORDS,
+    reason_to_drop,
+    tail_scale,
+)
+from chainrule.data.readers.tables.date_column import DateColumn, date_form
 from chainrule.data.readers.tables.numbers import is_missing
-from chainrule.data.readers.tables.parquet import numbers, words
+from chainrule.data.readers.tables.parquet import days, numbers, words
 from chainrule.data.readers.tables.table import MAX_INTEGER_CLASSES, infer_classes
+from chainrule.data.readers.tables.word_columns import TargetColumn
 from chainrule.errors import InputError
 
 SAME = "it is the same in all training rows"
+IDENTIFIER = "it is an id, another one in every row; `keep` keeps it"
+MOST_WORDS = 100_000  # of one column, which are held in memory
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What the user has chosen for the columns.
+
+    keep: columns that are encoded although they look like ids.
+    date_order: "day-first" or "month-first" for dates that leave it open.
+    long_tails: whether columns of numbers with a long tail are log-transformed.
+    """
+
+    keep: tuple[str, ...] = ()
+    date_order: str = "auto"
+    long_tails: bool = False
+
+    def kept(self, name: str) -> bool:
+        return name in self.keep
 
 
 class ColumnStatistics(ABC):
@@ -22,8 +50,8 @@ class ColumnStatistics(ABC):
     name: the column.
     """
 
-    def __init__(self, name: str):
-        self.name = name
+    def __init__(self, name: str, how: "Choices"):
+        self.name, self.how = name, how
 
     @abstractmethod
     def add(self, cells: Any, training: np.ndarray) -> None:
@@ -35,7 +63,7 @@ class ColumnStatistics(ABC):
 
     @abstractmethod
     def fitted(self, sample: Any) -> tuple[Column | None, str]:
-        """(column, ""), or None and the reason why it is dropped.
+        """(column, note), or None and the reason why it is dropped.
 
         sample: some training rows.
         """
@@ -44,8 +72,8 @@ class ColumnStatistics(ABC):
 class NumberStatistics(ColumnStatistics):
     """Mean and sum of squared deviations (Chan, Golub and LeVeque 1983), range, missing values."""
 
-    def __init__(self, name: str):
-        super().__init__(name)
+    def __init__(self, name: str, how: "Choices"):
+        super().__init__(name, how)
         self.present = self.missing = 0
         self.mean = self.squares = 0.0
         self.low, self.high = math.inf, -math.inf
@@ -75,13 +103,27 @@ class NumberStatistics(ColumnStatistics):
             self.next_number = first + len(x)
 
     def fitted(self, sample: Any) -> tuple[Column | None, str]:
-        """Missing values stand at the median of the sample."""
-        if self.numbers_rows and self.present > 1:
+        """Missing values stand at the median of the sample, long tails and dates show in it."""
+        if self.numbers_rows and self.present > 1 and not self.how.kept(self.name):
             return None, "it numbers the rows"
         if not self.present or (self.low == self.high and not self.missing):
             return None, SAME
         values = numbers(self.name, sample)
         known = values[~np.isnan(values)]
+        if (known % 1 == 0).all():
+            listed = [f"{value:.0f}" for value in known]
+            if form := date_form(self.name, listed, "day-first"):
+                return dated(DateColumn.fit(self.name, listed, range(len(listed)), form))
+            named = not self.missing and is_identifier(self.name, listed)
+            if named and not self.how.kept(self.name):
+                return None, IDENTIFIER
+        if self.how.long_tails and (scale := tail_scale(known)):
+            column = NumericColumn.fit(
+                self.name, ["" if v != v else repr(v) for v in values.tolist()], scale
+            )
+            if column is not None:
+                note = f"column {self.name!r} has a long tail: log(1 + x / {scale:.4g}) is taken"
+                return replace(column, missing=bool(self.missing)), note
         median = float(np.median(known)) if len(known) else self.mean
         total = self.present + self.missing
         mean = (self.present * self.mean + self.missing * median) / total
@@ -94,13 +136,13 @@ class NumberStatistics(ColumnStatistics):
 class WordStatistics(ColumnStatistics):
     """The different words, up to a limit."""
 
-    def __init__(self, name: str):
-        super().__init__(name)
+    def __init__(self, name: str, how: "Choices"):
+        super().__init__(name, how)
         self.found: set[str] = set()
         self.missing = False
 
     def add(self, cells: Any, training: np.ndarray) -> None:
-        if len(self.found) > MAX_WORDS:
+        if len(self.found) > MOST_WORDS:
             return
         known, codes = words(cells)
         present = np.unique(codes[training])
@@ -110,11 +152,40 @@ class WordStatistics(ColumnStatistics):
         self.found |= chosen - absent
 
     def fitted(self, sample: Any) -> tuple[Column | None, str]:
-        if len(self.found) > MAX_WORDS:
-            return None, f"it has more than {MAX_WORDS:,} different words"
+        """Ids and dates show in the sample; many words are encoded by the mean of their target."""
         if not self.found or (len(self.found) == 1 and not self.missing):
             return None, SAME
-        return CategoricalColumn(self.name, tuple(sorted(self.found))), ""
+        known, codes = words(sample)
+        listed = [known[code] if code >= 0 else "" for code in codes]
+        form = date_form(self.name, listed, self.how.date_order)
+        if form is not None:
+            return dated(DateColumn.fit(self.name, listed, range(len(listed)), form))
+        if not self.how.kept(self.name):
+            if is_identifier(self.name, listed):
+                return None, IDENTIFIER
+            if reason := reason_to_drop(listed):
+                return None, reason
+        if len(self.found) > MOST_WORDS:
+            return None, f"it has more than {MOST_WORDS:,} different words"
+        found = tuple(sorted(self.found))
+        if len(found) <= MAX_AUTO:
+            return CategoricalColumn(self.name, found), ""
+        return TargetColumn(self.name, found, ((),) * len(found), ()), ""  # its means follow
+
+
+class DateStatistics(ColumnStatistics):
+    """Dates and times, whose course and cycles the sample shows."""
+
+    def add(self, cells: Any, training: np.ndarray) -> None:
+        """Nothing is counted."""
+
+    def fitted(self, sample: Any) -> tuple[Column | None, str]:
+        return dated(DateColumn(self.name, (), 0.0, 1.0, 0.0).fitted(days(sample)))
+
+
+def dated(column: DateColumn | None) -> tuple[Column | None, str]:
+    """The column with its note, or why it is dropped."""
+    return (None, SAME) if column is None else (column, column.described())
 
 
 class TargetStatistics:

@@ -63,15 +63,18 @@ class DateColumn:
         form: what the cells are.
         """
         blank = cls(name, (), 0.0, 1.0, 0.0, False, form.day_first, form.time_of_day)
-        t = blank.days(values)[list(rows)]
+        return blank.fitted(blank.days(values)[list(rows)])
+
+    def fitted(self, t: np.ndarray) -> "DateColumn | None":
+        """The encoding by the days since 1970 of training rows; None if these are all the same."""
         absent = np.isnan(t)
         if absent.all() or (np.nanmin(t) == np.nanmax(t) and not absent.any()):
             return None
         median = float(np.nanmedian(t))
         filled = np.where(absent, median, t)
         return replace(
-            blank,
-            parts=cycles(t, form.time_of_day),
+            self,
+            parts=cycles(t, self.time_of_day),
             mean=float(filled.mean()),
             std=float(filled.std()) or 1.0,
             median=median,
@@ -98,7 +101,10 @@ class DateColumn:
         return t
 
     def encode(self, values: list[str]) -> np.ndarray:
-        t = self.days(values)
+        return self.encode_days(self.days(values))
+
+    def encode_days(self, t: np.ndarray) -> np.ndarray:
+        """The features of these days since 1970; NaN is missing."""
         absent = np.isnan(t)
         filled = np.where(absent, self.median, t)
         columns = [] if self.time_of_day else [(filled - self.mean) / self.std]

@@ -6,8 +6,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from chainrule.data.readers.tables.column_encodings import CategoricalColumn, NumericColumn
-from chainrule.data.readers.tables.parquet import kind_of, numbers, values, words
+from chainrule.data.readers.tables.column_encodings import (
+    CategoricalColumn,
+    Column,
+    NumericColumn,
+    log_scaled,
+)
+from chainrule.data.readers.tables.date_column import DateColumn
+from chainrule.data.readers.tables.parquet import days, kind_of, numbers, values, words
 from chainrule.data.readers.tables.table_encoder import TableEncoder, class_names
 
 
@@ -20,9 +26,10 @@ def encoded(encoder: TableEncoder, table: Any, rows: np.ndarray) -> tuple[Tensor
             places = placed(column, *words(cells))[rows]
             known = np.flatnonzero(places >= 0)
             x[known, start + places[known]] = 1
+        elif not isinstance(column, NumericColumn):
+            x[:, start : start + len(column.features)] = by_words(column, cells)[rows]
         else:
-            assert isinstance(column, NumericColumn)
-            value = values(cells)[rows]
+            value = log_scaled(values(cells)[rows], column.log)
             absent = np.isnan(value)
             value[absent] = column.median
             x[:, start] = (value - column.mean) / column.std
@@ -30,6 +37,20 @@ def encoded(encoder: TableEncoder, table: Any, rows: np.ndarray) -> tuple[Tensor
                 x[:, start + 1] = absent
         start += len(column.features)
     return torch.from_numpy(x), encoded_target(encoder, table.column(encoder.target), rows)
+
+
+def by_words(column: Column, cells: Any) -> np.ndarray:
+    """The features of every row of a column that is encoded word by word: each word once."""
+    kind = kind_of(cells.type)
+    if kind == "dates":
+        assert isinstance(column, DateColumn)
+        return column.encode_days(days(cells))
+    if kind == "numbers":
+        different, codes = np.unique(values(cells), return_inverse=True)
+        found = ["" if value != value else f"{value:.0f}" for value in different.tolist()]
+    else:
+        found, codes = words(cells)
+    return column.encode([*found, ""])[codes]
 
 
 def encoded_target(encoder: TableEncoder, cells: Any, rows: np.ndarray) -> Tensor:

@@ -114,14 +114,25 @@ def is_large(source: str | Path) -> bool:
 
 
 def kind_of(type_: Any) -> str:
-    """What a column of such a type holds: numbers, words, or something else."""
+    """What a column of such a type holds: numbers, words, dates, or something else."""
     from pyarrow import types
 
     number = types.is_integer(type_) or types.is_floating(type_) or types.is_decimal(type_)
     if types.is_dictionary(type_):
         return kind_of(type_.value_type)
     word = types.is_string(type_) or types.is_large_string(type_) or types.is_boolean(type_)
+    if types.is_timestamp(type_) or types.is_date(type_):
+        return "dates"
     return "numbers" if number else "words" if word else "other"
+
+
+def days(column: Any) -> np.ndarray:
+    """Days since 1970 of dates and times, NaN where one is missing."""
+    import pyarrow
+
+    moments = column.cast(pyarrow.timestamp("us", tz=getattr(column.type, "tz", None)), safe=False)
+    stamps = values(moments.cast(pyarrow.int64()))
+    return stamps / 86_400_000_000
 
 
 def numbers(name: str, column: Any) -> np.ndarray:

@@ -5,8 +5,8 @@ out rows for validation, for the test, and as a sample of the training rows. In 
 group is read and encoded when its turn comes; its held-out rows are dropped.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -17,15 +17,23 @@ from torch import Tensor
 from chainrule.arguments import Share, checked
 from chainrule.data.readers.tables.column_encodings import Column
 from chainrule.data.readers.tables.column_statistics import (
+    Choices,
     ColumnStatistics,
+    DateStatistics,
     NumberStatistics,
     TargetStatistics,
     WordStatistics,
 )
-from chainrule.data.readers.tables.encoded_rows import encoded
-from chainrule.data.readers.tables.parquet import ParquetFiles, kind_of, numbers, require
-from chainrule.data.readers.tables.table import MIN_ROWS, rare_class_remarks
+from chainrule.data.readers.tables.encoded_rows import encoded, encoded_target
+from chainrule.data.readers.tables.parquet import ParquetFiles, kind_of, numbers, require, words
+from chainrule.data.readers.tables.table import (
+    MIN_ROWS,
+    TableOptions,
+    encoding_targets,
+    rare_class_remarks,
+)
 from chainrule.data.readers.tables.table_encoder import TableEncoder, target_units
+from chainrule.data.readers.tables.word_columns import FOLDS, HashedColumn, TargetColumn, places
 from chainrule.data.splits import TEST_SEED, BlockSplits, Seed, Split
 from chainrule.errors import InputError
 
@@ -41,11 +49,13 @@ class TableBlocks:
     files: of the table.
     encoder: of its rows.
     left_out: of every row group, the rows that are not for training, in ascending order.
+    folds: encoders of row group k, k + F, …, whose mean targets do not know these groups.
     """
 
     files: ParquetFiles
     encoder: TableEncoder
     left_out: tuple[np.ndarray, ...]
+    folds: tuple[TableEncoder, ...] = ()
 
     @cached_property
     def sizes(self) -> list[int]:
@@ -63,7 +73,8 @@ class TableBlocks:
         names = [*(column.name for column in self.encoder.columns), self.encoder.target]
         table = self.files.read(block, names)
         keep = np.delete(np.arange(table.num_rows), self.left_out[block])
-        return encoded(self.encoder, table, keep if rows is None else keep[rows])
+        encoder = self.folds[block % len(self.folds)] if self.folds else self.encoder
+        return encoded(encoder, table, keep if rows is None else keep[rows])
 
 
 @checked
@@ -75,6 +86,7 @@ def table_blocks(
     validation_fraction: Share = 0.2,
     task: str | None = None,
     ignore: tuple[str, ...] = (),
+    options: TableOptions | None = None,
 ) -> BlockSplits:
     """The splits of a table that is larger than memory; the training rows stay on the disk.
 
@@ -88,6 +100,7 @@ def table_blocks(
     validation_fraction: size of the validation split, up to its limit.
     task: "classification" or "regression"; None decides by the target, as for `table`.
     ignore: columns to drop.
+    options: `keep`, `date_order` and `long_tails` of them are used, as for `table`.
 
     >>> import tempfile
     >>> import pyarrow
@@ -100,10 +113,12 @@ def table_blocks(
     (20, 20)
     """
     files = ParquetFiles(source)
-    require(files, (target, *ignore))
+    options = options or TableOptions()
+    require(files, (target, *ignore, *options.keep))
     if target in ignore:
         raise InputError(f"the target {target!r} cannot be in ignore")
-    found = Survey(files, target, ignore, seed, (test_fraction, validation_fraction))
+    how = Choices(options.keep, options.date_order, options.long_tails)
+    found = Survey(files, target, ignore, seed, (test_fraction, validation_fraction), how)
     for block in range(len(files.groups)):
         found.add(block)
     if min(found.counts.values()) == 0 or sum(found.counts.values()) < MIN_ROWS:
@@ -112,7 +127,8 @@ def table_blocks(
             f"expected at least {MIN_ROWS} rows with a {target!r}, got {total}; add more rows"
         )
     encoder = found.encoder(task)
-    blocks = TableBlocks(files, encoder, tuple(found.left_out))
+    encoder, folds = with_means(encoder, files, found.left_out)
+    blocks = TableBlocks(files, encoder, tuple(found.left_out), folds)
     check_blocks(blocks)
     splits = found.splits(encoder)
     held = ", ".join(f"{name} {len(splits[name].y):,}" for name in ("validation", "test"))
@@ -145,6 +161,61 @@ def check_blocks(blocks: TableBlocks) -> None:
         )
 
 
+STATISTICS: dict[str, type[ColumnStatistics]] = {
+    "numbers": NumberStatistics,
+    "words": WordStatistics,
+    "dates": DateStatistics,
+}
+
+
+def with_means(
+    encoder: TableEncoder, files: ParquetFiles, left_out: Sequence[np.ndarray]
+) -> tuple[TableEncoder, tuple[TableEncoder, ...]]:
+    """(encoder, encoders of the folds) with the mean target of every word of columns with many.
+
+    A second pass reads these columns and the target. With its own target in the mean, a rare word
+    would give its answer away; so row group k is encoded by means without the groups of its fold.
+    """
+    chosen = {c.name: c for c in encoder.columns if isinstance(c, TargetColumn)}
+    if not chosen:
+        return encoder, ()
+    number = min(FOLDS, len(files.groups))
+    if number == 1:
+        hashed = {name: HashedColumn.fit(name, list(c.words)) for name, c in chosen.items()}
+        return with_columns(encoder, hashed), ()
+    names: tuple[str, ...] = ()
+    sums: dict[str, np.ndarray] = {}
+    for block in range(len(files.groups)):
+        cells = files.read(block, [*chosen, encoder.target])
+        rows = np.delete(np.arange(cells.num_rows), left_out[block])
+        labels = encoded_target(encoder, cells.column(encoder.target), rows)
+        y, names = encoding_targets(labels, encoder.target, encoder.classes)
+        for name, column in chosen.items():
+            known, codes = words(cells.column(name))
+            found = [len(column.words) if k is None else k for k in places(column.words, known)]
+            word = np.array([*found, len(column.words)])[codes[rows]]
+            shape = (number, len(column.words) + 1, y.shape[1] + 1)
+            total = sums.setdefault(name, np.zeros(shape))[block % number]
+            np.add.at(total, word, np.column_stack([y, np.ones(len(y))]))
+    folds = [
+        {
+            name: column.with_sums(np.delete(sums[name], fold, 0).sum(0), names, sums[name].sum(0))
+            for name, column in chosen.items()
+        }
+        for fold in range(number)
+    ]
+    every = {n: c.with_sums(sums[n].sum(0), names, sums[n].sum(0)) for n, c in chosen.items()}
+    notes = tuple(column.described() for column in every.values())
+    encoder = replace(encoder, remarks=encoder.remarks + notes)
+    return with_columns(encoder, every), tuple(with_columns(encoder, own) for own in folds)
+
+
+def with_columns(encoder: TableEncoder, changed: Mapping[str, Any]) -> TableEncoder:
+    """The encoder with some columns replaced, or left out where there is None."""
+    columns = [changed.get(column.name, column) for column in encoder.columns]
+    return replace(encoder, columns=tuple(column for column in columns if column is not None))
+
+
 class Survey:
     """What one pass over a table finds, row group by row group.
 
@@ -153,6 +224,7 @@ class Survey:
     ignore: columns to drop.
     seed: draws the validation split.
     fractions: sizes of test and validation split.
+    how: choices of the user.
     """
 
     def __init__(
@@ -162,20 +234,21 @@ class Survey:
         ignore: Sequence[str],
         seed: int,
         fractions: tuple[float, float],
+        how: Choices,
     ):
         self.files, self.target, self.seed = files, target, seed
         kinds = {name: kind_of(kind) for name, kind in files.types.items() if name not in ignore}
         self.dropped = [
-            f"column {name!r} was dropped: it holds {files.types[name]}, neither numbers nor words"
+            f"column {name!r} was dropped: it holds {files.types[name]}, no numbers, words or dates"
             for name, kind in kinds.items()
             if kind == "other" and name != target
         ]
-        if kinds[target] == "other":
+        if kinds[target] in ("other", "dates"):
             raise InputError(
                 f"the target {target!r} holds {files.types[target]}; expected numbers or words"
             )
         self.columns: dict[str, ColumnStatistics] = {
-            name: NumberStatistics(name) if kind == "numbers" else WordStatistics(name)
+            name: STATISTICS[kind](name, how)
             for name, kind in kinds.items()
             if kind != "other" and name != target
         }
@@ -240,11 +313,12 @@ class Survey:
         dropped = list(self.dropped)
         sample = np.flatnonzero(np.concatenate(self.parts) == PARTS.index("train"))
         for name, statistics in self.columns.items():
-            column, reason = statistics.fitted(self.held.column(name).take(sample))
+            column, said = statistics.fitted(self.held.column(name).take(sample))
             if column is None:
-                dropped.append(f"column {name!r} was dropped: {reason}")
+                dropped.append(f"column {name!r} was dropped: {said}")
             else:
                 columns.append(column)
+                dropped += [said] if said else []
         if not columns:
             raise InputError(
                 f"expected columns besides the target {self.target!r} to learn from, got none"

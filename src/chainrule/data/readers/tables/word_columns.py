@@ -11,7 +11,7 @@ Explorations 3(1); Weinberger et al. (2009), ICML.
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 from zlib import crc32
 
@@ -74,6 +74,27 @@ class TargetColumn:
         standard = means[:-1] / scale
         column = cls(name, words, tuple(map(tuple, standard.tolist())), tuple(targets))
         return column, own / scale
+
+    def with_sums(
+        self, sums: np.ndarray, targets: Sequence[str], every: np.ndarray
+    ) -> "TargetColumn":
+        """The column with the means of these rows, in the units of all rows.
+
+        sums: (words + 1, targets + 1), Σ y and the number of rows of each word and of no word.
+        every: the same of all training rows.
+        """
+
+        def means(found: np.ndarray) -> np.ndarray:
+            total, number = found[:, :-1], found[:, -1:]
+            mean = total.sum(0) / max(number.sum(), 1)
+            return (total - number * mean)[:-1] / (number[:-1] + PRIOR_ROWS)
+
+        weight = every[:, -1:] / max(every[:, -1].sum(), 1)
+        whole = np.vstack([means(every), np.zeros(every.shape[1] - 1)])
+        middle = (weight * whole).sum(0)
+        scale = np.sqrt((weight * (whole - middle) ** 2).sum(0))
+        standard = means(sums) / np.where(scale > 0, scale, 1.0)
+        return replace(self, values=tuple(map(tuple, standard.tolist())), targets=tuple(targets))
 
     @property
     def features(self) -> tuple[str, ...]:

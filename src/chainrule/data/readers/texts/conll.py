@@ -13,8 +13,9 @@ from typing import NamedTuple
 
 import torch
 
+from chainrule.arguments import checked
 from chainrule.data.files import errors_naming
-from chainrule.data.splits import TEST_SEED, stratified_indices
+from chainrule.data.splits import TEST_SEED, Seed, stratified_indices
 from chainrule.data.state import shown
 from chainrule.data.text.vocabulary import read_text
 from chainrule.errors import InputError
@@ -47,8 +48,9 @@ class TaggedSentences(NamedTuple):
     remarks: tuple[str, ...]
 
 
+@checked
 def tagged_sentences(
-    path: str | Path, column: str = "", seed: int = 0, test: str | Path | None = None
+    path: str | Path, column: str = "", seed: Seed = 0, test: str | Path | None = None
 ) -> TaggedSentences:
     """The sentences of a file in three splits.
 
@@ -57,6 +59,14 @@ def tagged_sentences(
         a file of columns the last.
     seed: draws the validation split, a tenth of the training sentences.
     test: a file of the test split; None holds out a fifth of the sentences, whatever the seed.
+
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+    ...     _ = file.write("".join(f"Word{k} NOUN\\nends VERB\\n\\n" for k in range(20)))
+    ...     file.flush()
+    ...     found = tagged_sentences(file.name)
+    >>> found.tags, found.splits["test"][0].tags
+    (('NOUN', 'VERB'), ('NOUN', 'VERB'))
     """
     found = read_conll(path, column)
     if len(found) < LEAST:

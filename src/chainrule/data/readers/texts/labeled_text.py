@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from chainrule.arguments import checked
 from chainrule.data.readers.tables.columns import as_columns, is_missing
 from chainrule.data.readers.tables.reading import one_spelling
 from chainrule.data.readers.tables.table import MIN_ROWS, infer_classes, rare_class_remarks
 from chainrule.data.readers.tables.table_encoder import class_names
-from chainrule.data.splits import TEST_SEED, stratified_indices
+from chainrule.data.splits import TEST_SEED, Seed, stratified_indices
 from chainrule.errors import InputError
 from chainrule.registry import unknown
 
@@ -39,8 +40,9 @@ class LabeledTexts(NamedTuple):
     remarks: tuple[str, ...]
 
 
+@checked
 def labeled_texts(
-    source: Any, text: str, target: str, seed: int = 0, test: Any = None
+    source: Any, text: str, target: str, seed: Seed = 0, test: Any = None
 ) -> LabeledTexts:
     """The texts and classes of each split.
 
@@ -48,6 +50,11 @@ def labeled_texts(
     text, target: the two columns.
     seed: draws the validation split; the test split is always the same.
     test: a table of the test split; None holds out a fifth of the rows.
+
+    >>> reviews = {"text": [f"film {k} was fine" for k in range(20)], "label": ["good", "bad"] * 10}
+    >>> found = labeled_texts(reviews, "text", "label")
+    >>> found.classes, len(found.texts["train"]), found.labels["test"].shape
+    (('bad', 'good'), 13, torch.Size([4]))
     """
     texts, labels, remarks = rows(source, text, target)
     if len(texts) < MIN_ROWS:

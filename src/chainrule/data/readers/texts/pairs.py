@@ -13,8 +13,9 @@ from typing import NamedTuple
 
 import torch
 
+from chainrule.arguments import Count, Natural, checked
 from chainrule.data.datasets.multi30k import MIN_COUNT, Captions, rows
-from chainrule.data.splits import TEST_SEED, Split, stratified_indices
+from chainrule.data.splits import TEST_SEED, Seed, Split, stratified_indices
 from chainrule.data.state import shown
 from chainrule.data.text.encoders import PairEncoder
 from chainrule.data.text.vocabulary import read_text, tokenize, word_vocabulary
@@ -31,13 +32,14 @@ class Pair(NamedTuple):
     target: str
 
 
+@checked
 def sentence_pairs(
     path: str | Path,
-    vocab_size: int,
+    vocab_size: Count = 10_000,
     swap: bool = False,
-    max_words: int = 50,
-    max_pairs: int = 0,
-    seed: int = 0,
+    max_words: Count = 50,
+    max_pairs: Natural = 0,
+    seed: Seed = 0,
 ) -> Captions:
     """The pairs of a file in three splits, with references for BLEU.
 
@@ -47,6 +49,15 @@ def sentence_pairs(
     max_words: pairs with a longer sentence are dropped.
     max_pairs: how many pairs are used, drawn at random; 0: all.
     seed: draws the validation split; the test split is always the same.
+
+    >>> import tempfile
+    >>> lines = [f"the {w} number is {k}\\tle {w} nombre est {k}" for k in range(20) for w in "ab"]
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".tsv") as file:
+    ...     _ = file.write("\\n".join(lines))
+    ...     file.flush()
+    ...     data = sentence_pairs(file.name)
+    >>> len(data.train.x), len(data.references["test"])
+    (32, 4)
     """
     found, remarks = read_pairs(path, swap, max_words)
     if max_pairs and max_pairs < len(found):
