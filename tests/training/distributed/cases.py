@@ -5,6 +5,7 @@ python cases.py FILE PART…   where the weights and records of these parts go i
 all          all cases
 begin=DIR    some of them, stopped after a few steps, with a checkpoint
 end=DIR      and continued, or run without a stop
+only=A,B     these cases
 """
 
 import sys
@@ -14,16 +15,23 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from chainrule.learning.tasks import LANGUAGE_MODELING, Task
+from chainrule.learning.tasks import CLASSIFICATION, LANGUAGE_MODELING, REGRESSION, Task
+from chainrule.models.attention.bert import BERT
 from chainrule.models.attention.gpt import GPT
+from chainrule.models.attention.transformer import Transformer
 from chainrule.models.attention.vit import ViT
 from chainrule.models.convolution.cnn import CNN
 from chainrule.models.feedforward.mlp import MLP
+from chainrule.models.geometric.deep_sets import DeepSets
+from chainrule.nn.dropout import dropout
+from chainrule.nn.indexed_images import IndexedImages
 from chainrule.nn.normalization import BatchNorm
+from chainrule.nn.sequences import trim_padding
 from chainrule.training import fit, iterate
 from chainrule.training.distributed.group import current, joined
 from chainrule.training.sources import (
     BlockShuffledRows,
+    BucketedSequences,
     RandomWindows,
     Rows,
     TokenShards,
@@ -121,6 +129,151 @@ class Language(nn.Module):
         return torch.stack(found, 1), (z,)
 
 
+class Depth(nn.Module):
+    """Stochastic depth, a part for evaluation only, and an output that no loss sees."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.last = nn.Linear(5, 8), nn.Linear(8, 3)
+        self.blocks = nn.ModuleList(nn.Linear(8, 8) for _ in range(3))
+        self.later = nn.Linear(8, 3)
+
+    def forward(self, x: Tensor) -> Tensor:
+        h = self.first(x)
+        for block in self.blocks:
+            if not self.training or torch.rand(()) < 0.7:
+                h = h + block(h).relu()
+        return self.last(h) if self.training else self.last(h) + self.later(h)
+
+
+class Experts(nn.Module):
+    """The rows choose which parameters are used; some processes use others than the rest."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.experts = nn.ModuleList(nn.Linear(5, 3) for _ in range(9))
+
+    def forward(self, x: Tensor) -> Tensor:
+        chosen = (4 * x[:, 0]).long().abs().clamp(max=8)
+        found = [expert(x) * (chosen == k)[:, None] for k, expert in self.used(chosen)]
+        return torch.stack(found).sum(0)
+
+    def used(self, chosen: Tensor) -> Any:
+        return [(k, self.experts[k]) for k in chosen.unique().tolist()]
+
+
+def sets(model: nn.Module, **settings: Any) -> Any:
+    """Sets of 0 to 6 elements, given by their places in a table."""
+    generator = torch.Generator().manual_seed(5)
+    table = torch.randint(256, (40, 1, 5), generator=generator).byte()
+    places = torch.randint(40, (ROWS, 6), generator=generator)
+    sizes = torch.randint(7, (ROWS, 1), generator=generator)
+    sizes[:6] = torch.arange(6)[:, None]
+    places = places.where(torch.arange(6) < sizes, -1)
+    y = torch.randn(ROWS, 1, generator=generator, dtype=torch.float64)
+    network = IndexedImages(model, table)
+    history = trained(
+        network,
+        (places, y),
+        (places, y),
+        task=REGRESSION,
+        optimizer="momentum",  # a bias before batch normalization has no gradient but rounding
+        epochs=2,
+        batch_size=12,
+        **settings,
+    )
+    return model, history
+
+
+def set_network(dropout: float) -> nn.Module:
+    layers = [nn.Flatten(), nn.Linear(5, 8), nn.BatchNorm1d(8), nn.Tanh(), BatchNorm(8)]
+    return nn.Sequential(*layers, MLP(8, [6], 4, dropout=dropout))
+
+
+def translated(model: nn.Module, **settings: Any) -> Any:
+    """Sentences of different length: source, previous tokens, next tokens."""
+    generator = torch.Generator().manual_seed(5)
+    tokens = torch.randint(3, 9, (ROWS, 2, 8), generator=generator)
+    lengths = torch.randint(2, 9, (ROWS, 2, 1), generator=generator)
+    source, target = tokens.where(torch.arange(8) < lengths, 0).unbind(1)
+    data = (source, target[:, :-1], target[:, 1:])
+    task = Task("translation", row_cross_entropy, inputs=2)
+    settings = {"optimizer": "momentum", "epochs": 2, "batch_size": 13} | settings
+    history = trained(model, data, data, task=task, **settings)
+    return model, history
+
+
+def row_cross_entropy(output: Tensor, y: Tensor) -> Tensor:
+    """One value per sentence."""
+    return nn.functional.cross_entropy(output.transpose(1, 2), y, reduction="none").sum(1)
+
+
+class Translator(nn.Module):
+    """The columns that are padding in every row of the batch are dropped."""
+
+    def __init__(self, dropout: float = 0.2) -> None:
+        super().__init__()
+        self.model = Transformer(9, 9, 8, 2, 2, 16, dropout)
+
+    def forward(self, source: Tensor, previous: Tensor) -> Tensor:
+        return self.model.output(self.model.hidden(source, previous))
+
+
+def padded(model: nn.Module, **settings: Any) -> Any:
+    """Texts of different length, in batches of similar length."""
+    generator = torch.Generator().manual_seed(5)
+    tokens = torch.randint(1, 9, (ROWS, 8), generator=generator)
+    lengths = torch.randint(1, 9, (ROWS,), generator=generator)
+    tokens = tokens.where(torch.arange(8) < lengths[:, None], 0)
+    y = torch.randint(3, (ROWS,), generator=generator)
+    source = BucketedSequences((tokens, y), lengths=lengths)
+    history = trained(
+        model, source, (tokens, y), task=CLASSIFICATION, epochs=2, batch_size=13, **settings
+    )
+    return model, history
+
+
+class Pooled(nn.Module):
+    """The mean output of a recurrent network over the valid steps."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embedding, self.layer = nn.Embedding(9, 6), nn.GRU(6, 6, batch_first=True)
+        self.output = nn.Linear(6, 3)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        tokens = trim_padding(tokens)
+        h = dropout(self.layer(self.embedding(tokens))[0], 0.3, self.training)
+        valid = (tokens != 0)[..., None]
+        return self.output((h * valid).sum(1) / valid.sum(1))
+
+
+class Fixed(nn.Module):
+    """BERT with embeddings of which some entries are fixed by a hook on their gradient."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.bert, self.output = BERT(9, 8, 8, 2, 2, dropout=0.2), nn.Linear(8, 3)
+        vectors = torch.randn(9, 4, generator=torch.Generator().manual_seed(4))
+        vectors[::2] = 0
+        self.bert.fix_embeddings(vectors)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        return self.output(self.bert(tokens)[:, 0])
+
+
+class Layered(Language):
+    """The same with its parts in a list."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.more = nn.ModuleList([nn.Linear(6, 6)])
+
+    def decode_step(self, tokens: Tensor, state: Any) -> Any:
+        logits, after = super().decode_step(tokens, state)
+        return logits + self.output(self.more[0](after[0]))[:, None], after
+
+
 def text(source: Any, model: nn.Module, **settings: Any) -> Any:
     tokens = torch.randint(7, (401,), generator=torch.Generator().manual_seed(1))
     train, held = (tokens[:300], tokens[1:301]), (tokens[300:-1], tokens[301:])
@@ -191,6 +344,23 @@ CASES: dict[str, Any] = {
     "bytes in shards": lambda: text(
         lambda t: TokenShards([t[0][:50], t[0][50:]], 8, 5), GPT(7, 8, 8, 2, 2), clip_norm=1.0
     ),
+    "stochastic depth": lambda: classifier(Depth(), weight_decay=0.1),
+    "stochastic depth in parts": lambda: classifier(Depth(), accumulate=3),
+    "experts": lambda: classifier(Experts(), weight_decay=0.1),
+    "sets": lambda: sets(DeepSets(set_network(0.0), nn.Linear(4, 1), "mean")),
+    "sets with dropout": lambda: sets(DeepSets(set_network(0.4), nn.Linear(4, 1), "max")),
+    "padded": lambda: padded(Pooled()),
+    "translation": lambda: translated(Translator()),
+    "sharded translation": lambda: translated(Translator()),
+    "sharded hook": lambda: padded(Fixed()),
+    "sharded convolutions": lambda: classifier(
+        CNN((1, 8, 8), ((4, 4), 8), 3, hidden=(16,), dropout=0.1, norm="batch"),
+        (1, 8, 8),
+        batch_size=12,
+        optimizer="nesterov",
+    ),
+    "sharded streams": lambda: text(lambda t: TruncatedBPTT(t, 6), Layered(), optimizer="adagrad"),
+    "sharded depth": lambda: classifier(Depth(), optimizer="sgd"),
     "sharded": lambda: text(
         lambda t: RandomWindows(t, 8, 5),
         GPT(7, 8, 8, 2, 2, dropout=0.2),
@@ -235,6 +405,8 @@ def result(name: str, case: Any, **more: Any) -> dict[str, Any]:
 def results(part: str) -> dict[str, Any]:
     """Those of all cases of a part."""
     kind, _, folder = part.partition("=")
+    if kind == "only":  # while a case is mended
+        return {name: result(name, CASES[name]) for name in folder.split(",")}
     if kind == "all":
         return {name: result(name, case) for name, case in CASES.items()}
     return {
