@@ -68,9 +68,11 @@ def told(what: str, code: int, error: BaseException) -> int:
     line = f"chainrule: {what}"
     if "RANK" in os.environ and not isinstance(error, KeyboardInterrupt):
         from chainrule.training.distributed import faults
-        from chainrule.training.distributed.group import LostProcessError
+        from chainrule.training.distributed.group import lost_by
 
-        code, line = faults.told(line, code, isinstance(error, LostProcessError))
+        lost = lost_by(error)
+        line = f"chainrule: {lost}" if lost else line
+        code, line = faults.told(line, code, lost is not None)
     elif "RANK" in os.environ and os.environ["RANK"] != "0":
         return code
     if line:

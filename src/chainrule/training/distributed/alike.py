@@ -27,9 +27,9 @@ def check_alike(model: nn.Module, spec: TrainSpec, group: Group) -> None:
     differ = [name for name in own if any(one[name] != every[0][name] for one in every)]
     if differ:
         raise InputError(
-            f"the processes were given different {differ[0]}; every one needs the same, of which it "
-            "takes its share itself: load all of the data in each, seed what draws at random (NumPy "
-            "and random too), and leave out samplers by rank"
+            f"the processes were given different {differ[0]}; every one needs the same, of which "
+            "it takes its share itself: load all of the data in each, seed what draws at random "
+            "(NumPy and random too), and leave out samplers by rank"
         )
     with torch.no_grad(), answered():
         for t in model.state_dict().values():

@@ -4,9 +4,9 @@
     rank r computes Σ of the losses of its rows / Σ over the whole batch,  and its gradient
     g = Σ_r g_r                                             DistributedDataParallel, or fully_shard
 
-DistributedDataParallel sums while the backward pass goes on, and needs a gradient of every parameter
-in every step. The first step says whether it has them; a model that leaves some out, as stochastic
-depth does, has its gradients summed after the backward pass.
+DistributedDataParallel sums while the backward pass goes on, and needs a gradient of every
+parameter in every step. The first step says whether it has them; a model that leaves some out, as
+stochastic depth does, has its gradients summed after the backward pass.
 
 Everything else of a step is that of `NetworkTrainer`. Li et al. (2020), VLDB 13.
 """
@@ -27,10 +27,10 @@ from torch.nn.parallel import DistributedDataParallel
 from chainrule.errors import InputError
 from chainrule.learning import losses
 from chainrule.shares import Share
+from chainrule.training.distributed.alike import check_alike
 from chainrule.training.distributed.batch_norm import synchronized
 from chainrule.training.distributed.draws import sharing
 from chainrule.training.distributed.evaluation import evaluated_together
-from chainrule.training.distributed.alike import check_alike
 from chainrule.training.distributed.group import GRACE, STOP, Group, answered, check_rows
 from chainrule.training.distributed.outputs import gathered
 from chainrule.training.distributed.state import ParallelState
@@ -73,7 +73,8 @@ class ParallelTrainer(NetworkTrainer):
 
     def __init__(self, model: nn.Module, spec: TrainSpec, group: Group):
         check(spec, group)
-        check_alike(model, spec, group)
+        if not group.sharded:  # the model is still whole
+            check_alike(model, spec, group)
         separable = spec.task.minimized in SEPARABLE
         own = own_rows(spec, group) if separable else None
         super().__init__(model, spec if own is None else replace(spec, train=own))
@@ -106,16 +107,19 @@ class ParallelTrainer(NetworkTrainer):
         with answered():
             return DistributedDataParallel(module, **dict.fromkeys(BUFFERS, False))
 
+    def step(self, t: int) -> None:
+        with answered(beside=True):
+            super().step(t)
+
     def update(self, batch: Batch) -> Tensor:
         self.state.optimizer.zero_grad(set_to_none=True)
         number = self.spec.settings.accumulate
         parts = [batch] if number == 1 else chunks(batch, number)
         due = self.group.first and time.perf_counter() - self.ticked >= self.tick
         self.value = torch.tensor([0.0, float(due)], dtype=torch.float64)
-        with answered(beside=True):
-            for place, part in enumerate(parts, 1):
-                self.accumulate_part(part, batch, place == len(parts))
-            self.sum_gradients(number == 1)
+        for place, part in enumerate(parts, 1):
+            self.accumulate_part(part, batch, place == len(parts))
+        self.sum_gradients(number == 1)
         loss, self.wanted = self.value[0], bool(self.value[1])
         self.optimizer_step(loss)
         return loss
@@ -179,8 +183,8 @@ class ParallelTrainer(NetworkTrainer):
         if not store.check(keys) or len({store.get(key) for key in keys}) > 1:
             names = [name for name, p in self.state.model.named_parameters() if p.requires_grad]
             raise InputError(
-                f"the forward pass left out {names[left_out[0]]} in process {group.rank} and not in "
-                "the others: several processes cannot train a model whose rows choose its "
+                f"the forward pass left out {names[left_out[0]]} in process {group.rank} and not "
+                "in the others: several processes cannot train a model whose rows choose its "
                 "parameters; train in one process"
             )
 
@@ -230,7 +234,7 @@ class ParallelTrainer(NetworkTrainer):
             raise KeyboardInterrupt
 
     def finish_epoch(self) -> Record:
-        with evaluated_together(self.group):
+        with answered(beside=True), evaluated_together(self.group):
             return self.group.broadcast(super().finish_epoch())
 
     def close(self) -> None:
