@@ -6,6 +6,7 @@ all          all cases
 begin=DIR    some of them, stopped after a few steps, with a checkpoint
 end=DIR      and continued, or run without a stop
 only=A,B     these cases
+refused      what several processes refuse, and how
 """
 
 import sys
@@ -74,9 +75,8 @@ def classifier(model: nn.Module, shape: tuple[int, ...] = (5,), **settings: Any)
         model,
         train if source is None else source(train),
         validation,
-        epochs=2,
         seed=3,
-        **({"batch_size": 13} | settings),
+        **({"batch_size": 13, "epochs": 2} | settings),
     )
     return model, history
 
@@ -332,6 +332,13 @@ CASES: dict[str, Any] = {
     "augmented": lambda: classifier(
         MLP(5, [8], 3), source=lambda arrays: Rows(arrays, augment=noise_of)
     ),
+    "fixed weights": lambda: classifier(MLP(5, [8], 3), learning_rate=0.0),
+    "stops early": lambda: classifier(
+        MLP(5, [8], 3), optimizer="sgd", learning_rate=5.0, patience=1, epochs=9
+    ),
+    "sharded stops early": lambda: classifier(
+        MLP(5, [8], 3), optimizer="sgd", learning_rate=5.0, patience=1, epochs=9
+    ),
     "coupled loss": lambda: classifier(Parts(), task=Task("coupled", coupled)),
     "torch's dropout": lambda: classifier(Noisy()),
     "whole batch": lambda: classifier(MLP(5, [8], 3), optimizer="gd", learning_rate=0.1),
@@ -402,9 +409,64 @@ def result(name: str, case: Any, **more: Any) -> dict[str, Any]:
     return {"weights": dict(model.state_dict()), "records": records}
 
 
+def rank() -> int:
+    group = current()
+    return 0 if group is None else group.rank
+
+
+class Wrong(nn.Module):
+    """A mistake of the user's own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(5, 3)
+
+    def forward(self, x: Tensor) -> Tensor:
+        if self.training:
+            raise RuntimeError("my own mistake")
+        return self.layer(x)
+
+
+class Packed(nn.Module):
+    """Dropout of elements that the model has packed itself."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer, self.dropout = nn.Linear(5, 3), nn.Dropout(0.5)
+
+    def forward(self, x: Tensor) -> Tensor:
+        elements = torch.cat([x, x[:1], x[:1] * 2])  # two more than there are rows
+        return self.dropout(self.layer(elements))[: len(x)]
+
+
+REFUSED: dict[str, Any] = {
+    "other rows": lambda: classifier(
+        MLP(5, [8], 3), source=lambda arrays: (arrays[0] + rank(), arrays[1])
+    ),
+    "fewer rows": lambda: classifier(
+        MLP(5, [8], 3), source=lambda arrays: tuple(t[rank() :] for t in arrays)
+    ),
+    "other settings": lambda: classifier(MLP(5, [8], 3), epochs=2 + rank()),
+    "another model": lambda: classifier(MLP(5, [8 + rank()], 3)),
+    "a mistake": lambda: classifier(Wrong()),
+    "packed": lambda: classifier(Packed(), batch_size=14),
+}
+
+
+def sentence(case: Any) -> str:
+    """What a case raises."""
+    try:
+        case()
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return ""
+
+
 def results(part: str) -> dict[str, Any]:
     """Those of all cases of a part."""
     kind, _, folder = part.partition("=")
+    if kind == "refused":
+        return {name: sentence(case) for name, case in REFUSED.items()}
     if kind == "only":  # while a case is mended
         return {name: result(name, CASES[name]) for name in folder.split(",")}
     if kind == "all":
