@@ -15,6 +15,8 @@ from safetensors.torch import load_file
 from chainrule.cli.main import main
 from chainrule.registry import find
 from chainrule.runs.configuration import configure
+from chainrule.runs.identity import describe, fingerprints, of_settings
+from chainrule.runs.processes import Processes, continued
 from chainrule.runs.run import Run
 from chainrule.training.distributed import faults
 from chainrule.training.distributed.faults import NOTE, told
@@ -185,3 +187,69 @@ def test_python_trains_in_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert json.dumps(run.result["metrics"])
     for record, other in zip(run.history, alone.history, strict=True):
         assert record["train_loss"] == pytest.approx(other["train_loss"], rel=1e-5)
+
+
+@pytest.mark.parametrize("command", ["tune", "list", "evaluate", "lab"])
+def test_torchrun_starts_training_only(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("RANK", "0")
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    assert main([command]) == 2
+    assert f"train and resume only; start {command} without torchrun" in capsys.readouterr().err
+
+
+def test_torchrun_finds_the_sentence_of_a_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TORCHELASTIC_ERROR_FILE", str(tmp_path / "error.json"))
+    assert told("chainrule: no data", 2, lost=False)[0] == 2
+    found = json.loads((tmp_path / "error.json").read_text())
+    assert found["message"]["message"] == "chainrule: no data"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"processes": 2.5}, "`processes` must be a whole number, got 2.5"),
+        ({"processes": "2"}, "`processes` must be a whole number, got '2'"),
+        ({"processes": 2, "sharded": "no"}, "`sharded` must be True or False, got 'no'"),
+        ({"processes": 2, "elastic": 1.5}, "`elastic` must be a whole number"),
+    ],
+)
+def test_options_of_other_types_are_refused(
+    given: dict[str, object], said: str, tmp_path: Path
+) -> None:
+    import chainrule as cr
+
+    with pytest.raises(cr.InputError, match=said):
+        cr.train("digits-mlp", out=tmp_path / "run", **given)
+    assert not (tmp_path / "run").exists()
+
+
+def begun(folder: Path, sharded: bool = False) -> Run:
+    """A run of two processes that has not learned anything yet."""
+    entry = find("recipes", "digits-mlp")
+    configuration = configure(entry.load().Recipe, {"epochs": 1, "processes": 2})
+    return Run.create(entry, configuration, folder, sharded=sharded)
+
+
+def test_a_run_goes_on_in_another_number_of_processes(tmp_path: Path) -> None:
+    """From Python too, in one; also a run of an earlier version, whose checksum has the number."""
+    for name, number in (("run", 1), ("earlier", 2)):
+        run = begun(tmp_path / name)
+        data = run.recipe.data(None)
+        marks = fingerprints(run.configuration, data)
+        marks["settings"] = of_settings(run.configuration, number)
+        described = describe(run.recipe.summarize(data)) | marks
+        (tmp_path / name / "data.json").write_text(json.dumps(described))
+        run = Run.load(tmp_path / name).resume(1, pictures=False, progress=False)
+        assert run.finished
+
+
+def test_a_sharded_run_goes_on_sharded(tmp_path: Path) -> None:
+    begun(tmp_path / "run", sharded=True)
+    run = Run.load(tmp_path / "run")
+    assert continued(run, None, False, 0) == Processes(2, True)
+    assert continued(run, 4, False, 3) == Processes(4, True, 3)
+    assert continued(run, 1, False, 0) == Processes(1)

@@ -31,6 +31,7 @@ COMMANDS = {
     "bench": "time the library beside its peers, in a checkout of the project",
     "studio": "the whole course, live in the browser",
 }
+SHARED = ("train", "resume")  # commands that torchrun may start
 FIRST = "Start with:  chainrule train digits-mlp"
 
 
@@ -68,9 +69,11 @@ def told(what: str, code: int, error: BaseException) -> int:
     line = f"chainrule: {what}"
     if "RANK" in os.environ and not isinstance(error, KeyboardInterrupt):
         from chainrule.training.distributed import faults
-        from chainrule.training.distributed.group import LostProcessError
+        from chainrule.training.distributed.group import lost_by
 
-        code, line = faults.told(line, code, isinstance(error, LostProcessError))
+        lost = lost_by(error)
+        line = f"chainrule: {lost}" if lost else line
+        code, line = faults.told(line, code, lost is not None)
     elif "RANK" in os.environ and os.environ["RANK"] != "0":
         return code
     if line:
@@ -91,7 +94,17 @@ def dispatch(arguments: list[str]) -> int:
     command, *rest = arguments
     if command not in COMMANDS:
         raise InputError(unknown("command", command, list(COMMANDS)))
+    if command not in SHARED and os.environ.get("RANK") and one_of_several():
+        raise InputError(
+            f"processes of torchrun share the work of {' and '.join(SHARED)} only; start {command} "
+            "without torchrun"
+        )
     return import_module(f"chainrule.cli.{command}").run(rest)
+
+
+def one_of_several() -> bool:
+    """Whether torchrun has started this process among others."""
+    return os.environ.get("WORLD_SIZE", "1") not in ("", "0", "1")
 
 
 def in_flags(message: str) -> str:

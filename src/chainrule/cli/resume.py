@@ -1,17 +1,17 @@
 """`chainrule resume RUN`: continue an interrupted run, to the same weights as without a break."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
 import tyro
 
 from chainrule.cli.options import Parallel, parse
-from chainrule.cli.processes import chosen, in_processes, speaks
+from chainrule.cli.processes import in_processes, speaks
 from chainrule.cli.progress import follow, show
 from chainrule.console.output import print_json, say
 from chainrule.runs.folder import epochs_behind
-from chainrule.runs.processes import check, number_of
+from chainrule.runs.processes import check, continued
 from chainrule.runs.run import Run
 
 
@@ -31,7 +31,8 @@ def run(arguments: list[str]) -> int:
     options = parse(Resume, arguments, "resume", "Continue an interrupted run.")
     silent = options.quiet or options.json or not speaks()
     found = Run.load(options.run)
-    several = chosen(options, number_of(found, options.processes))
+    several = continued(found, options.processes, options.sharded, options.elastic)
+    options = replace(options, sharded=several.sharded)
     check(found.configuration, found.name, several)
     found.data_folder = options.data or found.data_folder
     if not found.finished:

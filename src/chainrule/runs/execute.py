@@ -137,7 +137,7 @@ def read_data(run: Run, lock: Lock) -> tuple[Any, DataSummary]:
     data = run.recipe.data(run.data_folder)
     summary = run.recipe.summarize(data)
     description = describe(summary) | fingerprints(run.configuration, data)
-    check_same(run.folder, description)
+    check_same(run.folder, description, run.configuration)
     lock.check()
     files.write_json(run.folder / DATA, description)
     return data, summary
@@ -193,7 +193,10 @@ def fit(
     """Train the model in place, as an ensemble or by a teacher where the options say so."""
     recipe, options = configuration.recipe, configuration.options
     if not isinstance(model, Ensemble) and options.processes > 1 and current() is None:
-        raise InputError("`processes` are started by `chainrule train` and by `cr.train` only")
+        raise InputError(
+            "`processes` are started by `chainrule train` and `resume`, by `cr.train` and by "
+            "`cr.load(folder).resume()`; call one of them"
+        )
     if not options.teacher and not isinstance(model, Ensemble):
         return recipe.fit(model, data, folder, device)
     if isinstance(data, BlockSplits):

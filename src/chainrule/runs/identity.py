@@ -13,9 +13,9 @@ from chainrule.data.splits import Split, Splits
 from chainrule.errors import InputError
 from chainrule.graphs import Graph
 from chainrule.runs.configuration import Configuration
-from chainrule.runs.folder import DATA, Json, checksum, read_json, to_plain
+from chainrule.runs.folder import CONFIG, DATA, Json, checksum, read_json, to_plain
 from chainrule.runs.recipe import DataSummary
-from chainrule.runs.schema import Data
+from chainrule.runs.schema import Config, Data
 from chainrule.training import checkpoint
 
 FREE = ("checkpoint_seconds", "threads")  # settings that a run may change on its way
@@ -30,17 +30,35 @@ def describe(summary: DataSummary) -> Json:
 
 def fingerprints(configuration: Configuration, data: Any) -> Json:
     """Checksums of the settings and of the data."""
-    settings = {k: v for k, v in configuration.values().items() if k not in FREE}
-    return {"settings": checksum(to_plain(settings)), "content": fingerprint(data)}
+    number = 1 if configuration.options.members == 1 else configuration.options.processes
+    return {"settings": of_settings(configuration, number), "content": fingerprint(data)}
 
 
-def check_same(folder: Path, now: Json) -> None:
-    """Refuse data or settings that have changed since the run began."""
+def of_settings(configuration: Configuration, processes: int) -> str:
+    """Checksum of the settings.
+
+    processes: how many are written down; one network may go on in another number of them, so it is
+        1 for all of its runs. Earlier versions wrote the number that the run began with.
+    """
+    values = configuration.values()
+    settings = {k: processes if k == "processes" else v for k, v in values.items() if k not in FREE}
+    return checksum(to_plain(settings))
+
+
+def check_same(folder: Path, now: Json, configuration: Configuration | None = None) -> None:
+    """Refuse data or settings that have changed since the run began.
+
+    configuration: by which settings that an earlier version has written down are known.
+    """
     path = folder / DATA
     if not path.is_file():
         return
     begun = read_json(path, Data)
     other = [name for name, value in begun.items() if name in now and now[name] != value]
+    if other == ["settings"] and configuration is not None:
+        number = read_json(folder / CONFIG, Config)["settings"].get("processes", 1)
+        if begun.get("settings") == of_settings(configuration, number):
+            return
     if other:
         what = "settings" if other == ["settings"] else "data"
         raise InputError(

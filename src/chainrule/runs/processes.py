@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from chainrule.console.output import shown
+from chainrule.console.output import shown, watch
 from chainrule.errors import InputError
+from chainrule.learning.metrics import format_metric
 from chainrule.registry import Entry
 from chainrule.runs.configuration import Configuration, require
 from chainrule.runs.folder import CONFIG, discard
@@ -34,7 +35,18 @@ class Processes:
     @classmethod
     def taken_from(cls, settings: dict[str, Any]) -> "Processes":
         """How they share a run, taken out of the settings of a call."""
-        return cls(1, settings.pop("sharded", False), settings.pop("elastic", 0))
+        number = settings.get("processes", 1)
+        return cls.of(number, settings.pop("sharded", False), settings.pop("elastic", 0))
+
+    @classmethod
+    def of(cls, number: Any, sharded: Any, elastic: Any) -> "Processes":
+        """The same from a call, whose values are of any type."""
+        for name, value in (("processes", number), ("elastic", elastic)):
+            if isinstance(value, bool) or not isinstance(value, int):
+                raise InputError(f"`{name}` must be a whole number, got {value!r}")
+        if not isinstance(sharded, bool):
+            raise InputError(f"`sharded` must be True or False, got {sharded!r}")
+        return cls(number, sharded, elastic)
 
     def many(self, number: int) -> "Processes":
         """So many of them."""
@@ -109,7 +121,8 @@ def create(
 
     def made() -> Run:
         found = left_behind(entry, configuration, folder)
-        return found or Run.create(entry, configuration, folder, data, device, log)
+        sharded = processes.sharded
+        return found or Run.create(entry, configuration, folder, data, device, log, sharded)
 
     if not by_torchrun():  # torchrun may have gone on with one process, all others being lost
         return made()
@@ -144,7 +157,7 @@ def trained(
     device: str,
     pictures: bool,
     progress: bool | None,
-    watch: Callable[[Iterator[Progress]], Iterator[Progress]],
+    followed: Callable[[Iterator[Progress]], Iterator[Progress]],
 ) -> Run:
     """The finished run, trained in one process or several; what went wrong is raised here.
 
@@ -154,10 +167,10 @@ def trained(
         device: cpu or auto.
         pictures: draw pictures of the result.
         progress: whether it is shown; by default where somebody looks.
-        watch: shows it, in one process.
+        followed: shows it, in one process.
     """
     if not processes.launched(run.configuration):
-        for _ in watch(run.train(device, pictures, sharded=processes.sharded)):
+        for _ in followed(run.train(device, pictures, sharded=processes.sharded)):
             pass
         return run
     words = ["--quiet"] * (not shown(progress)) + ["--no-pictures"] * (not pictures)
@@ -167,6 +180,40 @@ def trained(
     if code:
         raise InputError(line.removeprefix("chainrule: "))
     return Run.load(run.folder)
+
+
+def continued(run: Run, given: int | None, sharded: bool, elastic: int) -> Processes:
+    """How a run goes on: sharded if it began so, unless one process does it alone."""
+    Processes.of(1 if given is None else given, sharded, elastic)
+    number = number_of(run, given)
+    several = number > 1 or by_torchrun()
+    return Processes.of(number, sharded or (run.sharded and several), elastic)
+
+
+def resumed(
+    run: Run,
+    number: int | None,
+    kind: tuple[bool, int],
+    device: str,
+    pictures: bool,
+    progress: bool | None,
+) -> Run:
+    """The run, continued to its end.
+
+    kind: whether it is sharded, and how often its processes are started again.
+    """
+    processes = continued(run, number, *kind)
+    check(run.configuration, run.name, processes)
+    if run.finished:
+        return run
+    return trained(
+        run,
+        processes,
+        device,
+        pictures,
+        progress,
+        lambda steps: watch(steps, not shown(progress), format_metric),
+    )
 
 
 def train_in_processes(

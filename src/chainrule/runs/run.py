@@ -44,6 +44,7 @@ class Run:
         data_folder: the folder of the data sets, where one was given.
         device: cpu, cuda, mps or auto.
         log: kinds of logs that are written besides: csv, tensorboard, mlflow, wandb.
+        sharded: whether each of its processes holds a part of the parameters only.
     """
 
     def __init__(
@@ -54,7 +55,9 @@ class Run:
         data_folder: Path | None = None,
         device: str = "auto",
         log: tuple[str, ...] = (),
+        sharded: bool = False,
     ):
+        self.sharded = sharded
         self.folder, self.name, self.configuration = folder, name, configuration
         self.data_folder, self.device, self.log = data_folder, device, log
         self.remarks: list[str] = []
@@ -99,13 +102,14 @@ class Run:
         data_folder: Path | None = None,
         device: str = "auto",
         log: tuple[str, ...] = (),
+        sharded: bool = False,
     ) -> "Run":
         """Claim a folder for a new run; by default runs/RECIPE-1, -2, …"""
         check_required(entry.name, configuration)
         check_kinds(log)
         made = folder is None or files.claim(folder)
         folder = folder or files.next_folder(entry.name)
-        run = cls(folder, entry.reference, configuration, data_folder, device, log)
+        run = cls(folder, entry.reference, configuration, data_folder, device, log, sharded)
         run.fresh, run.made = True, made
         config = {
             "recipe": entry.reference,
@@ -114,7 +118,7 @@ class Run:
             "device": device,
             "log": log,
             "versions": files.versions(),
-        }
+        } | ({"sharded": True} if sharded else {})
         with locked(folder):
             files.check_empty(folder)
             files.write_json(folder / CONFIG, config)
@@ -139,7 +143,8 @@ class Run:
             ) from None
         data = Path(config["data"]) if config["data"] else None
         log = tuple(config.get("log", ()))
-        return cls(folder, config["recipe"], configuration, data, config["device"], log)
+        sharded = config.get("sharded", False)
+        return cls(folder, config["recipe"], configuration, data, config["device"], log, sharded)
 
     @property
     def finished(self) -> bool:
@@ -233,6 +238,31 @@ class Run:
         from chainrule.runs.execute import execute
 
         return execute(self, device, pictures, force, sharded)
+
+    def resume(
+        self,
+        processes: int | None = None,
+        *,
+        device: str = "auto",
+        pictures: bool = True,
+        progress: bool | None = None,
+        sharded: bool = False,
+        elastic: int = 0,
+    ) -> "Run":
+        """Continue to the end, to the weights of a run that was not interrupted.
+
+        Args:
+            processes: how many share every batch; by default as many as when the run began.
+            device: cpu, cuda, mps or auto.
+            pictures: draw pictures of the result.
+            progress: show a bar; by default on a terminal and in a notebook.
+            sharded: each process holds a part of the parameters only; a run that began so goes on
+                so.
+            elastic: how often the processes are started again when one is lost.
+        """
+        from chainrule.runs.processes import resumed
+
+        return resumed(self, processes, (sharded, elastic), device, pictures, progress)
 
     def predict(self, inputs: Any) -> list[Json]:
         """One answer per row, image or text.

@@ -15,6 +15,7 @@ class Config(TypedDict):
     data: str | None
     device: str
     log: NotRequired[list[str]]
+    sharded: NotRequired[bool]
     versions: dict[str, Any]
 
 

@@ -42,7 +42,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def two(place: Path) -> dict[str, Any]:
     """All cases in two processes; some of them again, once whole and once stopped."""
-    return run(2, place / "two.pt", "all", f"end={place / 'whole'}", f"begin={place / 'begun'}")
+    return run(
+        2, place / "two.pt", "refused", "all", f"end={place / 'whole'}", f"begin={place / 'begun'}"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -68,6 +70,31 @@ def test_several_processes_end_in_the_weights_of_one(
 ) -> None:
     for found in (two, three, run(4, tmp_path / "four.pt", "all")):
         check_equal(found["all"], alone["all"])
+        fixed = {"fixed weights": found["all"]["fixed weights"]}
+        for one, other in zip(
+            fixed["fixed weights"]["records"], alone["all"]["fixed weights"]["records"], strict=True
+        ):
+            held = [name for name in one if name.startswith("validation")]
+            assert [one[name] for name in held] == [other[name] for name in held]
+    for name in ("stops early", "sharded stops early"):
+        assert 1 < len(alone["all"][name]["records"]) < 9
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("other rows", "InputError: the processes were given different data;"),
+        ("fewer rows", "InputError: the processes were given different data;"),
+        ("other settings", "InputError: the processes were given different settings;"),
+        ("another model", "InputError: the processes were given different models;"),
+        ("a mistake", "RuntimeError: my own mistake"),
+        ("packed", "InputError: dropout of a tensor of shape (9, 3)"),
+    ],
+)
+def test_what_differs_between_processes_is_refused(
+    two: dict[str, Any], name: str, said: str
+) -> None:
+    assert two["refused"][name].startswith(said)
 
 
 def test_a_stopped_run_continues_in_any_number_of_processes(

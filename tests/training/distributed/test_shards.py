@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 import torch
 import torch.distributed as dist
-
 from torch.distributed.checkpoint import CheckpointException
 
 from chainrule.training.distributed import shards

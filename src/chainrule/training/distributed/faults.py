@@ -1,11 +1,13 @@
 """Faults of several processes: one of them tells the user, in one sentence."""
 
+import json
 import os
 import time
 from pathlib import Path
 
 from chainrule.training.distributed.group import SPEAKERS
 
+FILE = "TORCHELASTIC_ERROR_FILE"  # names the file in which torchrun looks for the fault
 NOTE = "CHAINRULE_FAULT"  # names the file in which a launched process leaves its fault
 LOST = 75  # exit code of a process that has lost another (EX_TEMPFAIL): a restart may help
 REASON = ".lost"  # ends the name of a file in which it says how, where nobody else says why
@@ -20,6 +22,9 @@ def told(line: str, code: int, lost: bool) -> tuple[int, str]:
     note = os.environ.get(NOTE)
     if note is None:
         speaker = SPEAKERS[0].speaks() if SPEAKERS else os.environ.get("RANK") == "0"
+        if file := os.environ.get(FILE):
+            told = {"message": line, "extraInfo": {"timestamp": str(int(time.time()))}}
+            Path(file).write_text(json.dumps({"message": told}), encoding="utf-8")
         return LOST if lost else code, line if speaker else ""
     if lost:
         if noted(Path(note)):

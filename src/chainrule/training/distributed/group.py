@@ -175,13 +175,31 @@ def answered(beside: bool = False) -> Iterator[None]:
     """
     try:
         yield
-    except RuntimeError as error:
-        if beside and not of_processes(error):
+    except LostProcessError:
+        raise
+    except (RuntimeError, InputError) as error:
+        if (lost := lost_by(error)) is None and (beside or isinstance(error, InputError)):
             raise
-        reason = next(iter(str(error).splitlines()), type(error).__name__)
-        raise LostProcessError(
-            f"a process of the run was lost, or did not answer for {SECONDS} s: {reason}"
-        ) from error
+        raise (lost or lost_process(error)) from error
+
+
+def lost_by(error: BaseException | None) -> LostProcessError | None:
+    """The sentence of a lost process, where one is behind an error, or behind what caused it."""
+    while error is not None:
+        if isinstance(error, LostProcessError):
+            return error
+        if of_processes(error):
+            return lost_process(error)
+        error = error.__cause__
+    return None
+
+
+def lost_process(error: BaseException) -> LostProcessError:
+    """The sentence of a lost process."""
+    reason = next(iter(str(error).splitlines()), type(error).__name__)
+    return LostProcessError(
+        f"a process of the run was lost, or did not answer for {SECONDS} s: {reason}"
+    )
 
 
 def of_processes(error: BaseException) -> bool:

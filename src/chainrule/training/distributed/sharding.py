@@ -8,8 +8,9 @@ Rajbhandari et al. (2020), SC 20; Zhao et al. (2023), VLDB 16.
 """
 
 import copy
+from collections.abc import Callable
 from concurrent.futures import Future
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,16 +18,23 @@ from typing import Any
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
-from torch.distributed.fsdp import FSDPModule, fully_shard
+from torch.distributed.fsdp import FSDPModule, fully_shard, register_fsdp_forward_method
 from torch.distributed.tensor import DTensor, distribute_tensor
+from torch.overrides import TorchFunctionMode
+from torch.utils._pytree import tree_leaves, tree_map
 
 from chainrule.errors import DivergenceError, InputError
 from chainrule.training import checkpoint
 from chainrule.training.distributed import shards
-from chainrule.training.distributed.group import Group
+from chainrule.training.distributed.alike import check_alike
+from chainrule.training.distributed.group import Group, answered
 from chainrule.training.distributed.state import ParallelState
-from chainrule.training.distributed.trainer import Forward, ParallelTrainer
+from chainrule.training.distributed.trainer import ParallelTrainer
+from chainrule.training.evaluation import evaluation_mode
+from chainrule.training.randomness import GENERATOR
 from chainrule.training.trainer import TrainSpec
+
+METHODS = ("decode_step",)  # by which batch sources call a model, besides `forward`
 
 
 class ShardedState(ParallelState):
@@ -44,7 +52,8 @@ class ShardedState(ParallelState):
             )
         self.settle()
         if self.background is None:
-            self.background = dist.new_group(backend="gloo")
+            with answered():
+                self.background = dist.new_group(backend="gloo")
         self.pending = shards.save(folder, self.named_parts(), self.numbers(), self.background)
         self.folder = folder
 
@@ -100,11 +109,27 @@ class ShardedTrainer(ParallelTrainer):
             raise InputError(
                 "`layer_decay` and `unfreeze_every` need whole layers; leave them out, or `sharded`"
             )
-        self.whole, twin = model, shard(model)
+        check_alike(model, spec, group)
+        self.whole, (twin, self.hooks) = model, shard(model, lambda: look(model, spec))
         super().__init__(twin, replace(spec, forward=twin), group)
+        optimizer = self.state.optimizer
+        if isinstance(optimizer, torch.optim.SGD | torch.optim.Adagrad):
+            for values in optimizer.param_groups:  # these fused kernels take no sharded tensors
+                values["fused"] = False
 
-    def wrapped(self, model: nn.Module) -> nn.Module:
-        return Forward(model, self.spec.train)
+    @property
+    def scale(self) -> int:
+        return self.group.size
+
+    def sum_gradients(self, whole: bool) -> None:
+        """The backward pass has summed them; what changes a gradient takes the whole one."""
+        for p, hooks in self.hooks:
+            if isinstance(p.grad, DTensor):
+                g = p.grad.full_tensor()
+                for hook in hooks:
+                    changed = hook(g)
+                    g = g if changed is None else changed
+                p.grad = distribute_tensor(g, p.grad.device_mesh, p.grad.placements)
 
     def local(self, last: bool) -> AbstractContextManager[None]:
         assert isinstance(self.state.model, FSDPModule)
@@ -117,7 +142,8 @@ class ShardedTrainer(ParallelTrainer):
 
     def finish(self) -> None:
         super().finish()
-        restore(self.whole, self.state.model)
+        with answered(beside=True):
+            restore(self.whole, self.state.model)
 
 
 def blocks(model: nn.Module) -> list[nn.Module]:
@@ -126,11 +152,26 @@ def blocks(model: nn.Module) -> list[nn.Module]:
     return [block for part in lists for block in part]
 
 
-def shard(model: nn.Module) -> nn.Module:
-    """The same model with sharded parameters; the given one is left empty."""
+Hooks = list[tuple[nn.Parameter, list[Callable[[Tensor], Tensor | None]]]]
+"""Functions of the gradients of some parameters."""
+
+
+def shard(model: nn.Module, forward: Callable[[], object]) -> tuple[nn.Module, Hooks]:
+    """The same model with sharded parameters, and its hooks; the given one is left empty.
+
+    forward: one forward pass of the model, which shows what it calls.
+    """
     if not blocks(model):
         raise InputError(
             "`sharded` needs a model of repeated blocks, such as GPT, BERT, Transformer or ViT"
+        )
+    places = {id(part): name for name, part in model.named_modules()}
+    units = [places[id(unit)] for unit in closed_units(model, forward)]
+    hooks = [list((p._backward_hooks or {}).values()) for p in model.parameters()]
+    if any(p._post_accumulate_grad_hooks for p in model.parameters()):
+        raise InputError(
+            "`sharded` cannot call hooks that look at a parameter after its gradient has come; "
+            "use `register_hook`, or train copies"
         )
     memo = {
         id(p): nn.Parameter(p.data.contiguous(), requires_grad=p.requires_grad)
@@ -140,10 +181,89 @@ def shard(model: nn.Module) -> nn.Module:
     for p in model.parameters():
         p.data = p.data.new_empty(0)
     del memo
-    for block in blocks(twin):
-        fully_shard(block)
+    for name in units:
+        unit = twin.get_submodule(name)
+        unit.register_forward_hook(without_views)
+        fully_shard(unit)
+    twin.register_forward_hook(without_views)
     fully_shard(twin)
-    return twin
+    for method in METHODS:
+        if hasattr(twin, method):
+            register_fsdp_forward_method(twin, method)
+    pairs = zip(twin.parameters(), hooks, strict=True)
+    return twin, [(p, found) for p, found in pairs if found]
+
+
+def without_views(_: nn.Module, __: Any, output: Any) -> Any:
+    """The output in memory of its own: changed in place, a view loses what gathers the weights."""
+    return tree_map(lambda t: t.clone() if isinstance(t, Tensor) and t._is_view() else t, output)
+
+
+def look(model: nn.Module, spec: TrainSpec) -> object:
+    """The forward pass of a row, in evaluation, without a trace."""
+    with GENERATOR, torch.random.fork_rng(devices=[]), evaluation_mode(model):
+        torch.manual_seed(0)
+        batch = spec.train.epoch(spec.settings, 0)(0)
+        return spec.train.forward(model, tuple(t[:1] for t in batch.inputs), {})
+
+
+def closed_units(model: nn.Module, forward: Callable[[], object]) -> list[nn.Module]:
+    """The blocks whose parameters are used inside of their own calls only, or parts of such blocks.
+
+    Parameters are there while the module that was sharded is called. Those of a block of which
+    another part of the model takes a weight, or calls another method, stay with the model.
+    """
+    inside = {part for block in blocks(model) for part in block.modules()}
+    uses = Uses(inside)
+    with ExitStack() as stack, uses:
+        for part in inside:
+            stack.callback(part.register_forward_pre_hook(uses.enter).remove)
+            stack.callback(part.register_forward_hook(uses.leave, always_call=True).remove)
+        forward()
+
+    def units(part: nn.Module) -> list[nn.Module]:
+        if not any(True for _ in part.parameters()):
+            return []
+        if part in uses.called and part not in uses.open:
+            return [part]
+        return [unit for child in part.children() for unit in units(child)]
+
+    return list(dict.fromkeys(unit for block in blocks(model) for unit in units(block)))
+
+
+class Uses(TorchFunctionMode):
+    """Which modules are called, and of which a parameter is used while they are not.
+
+    Args:
+        modules: that are looked at.
+    """
+
+    def __init__(self, modules: set[nn.Module]):
+        super().__init__()
+        self.called: set[nn.Module] = set()
+        self.open: set[nn.Module] = set()
+        self.running: list[nn.Module] = []
+        self.owners: dict[int, set[nn.Module]] = {}
+        for part in modules:
+            for p in part.parameters():
+                self.owners.setdefault(id(p), set()).add(part)
+
+    def enter(self, part: nn.Module, _: Any) -> None:
+        self.called.add(part)
+        self.running.append(part)
+
+    def leave(self, part: nn.Module, _: Any, __: Any) -> None:
+        self.running.remove(part)
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        found = func(*args, **(kwargs or {}))
+        if getattr(func, "__name__", "") == "__get__" and not isinstance(found, Tensor):
+            return found  # a shape or a type
+        for value in tree_leaves((args, kwargs)):
+            self.open |= self.owners.get(id(value), set()).difference(self.running)
+        return found
 
 
 @torch.no_grad()

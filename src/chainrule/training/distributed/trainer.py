@@ -4,11 +4,17 @@
     rank r computes Σ of the losses of its rows / Σ over the whole batch,  and its gradient
     g = Σ_r g_r                                             DistributedDataParallel, or fully_shard
 
+DistributedDataParallel sums while the backward pass goes on, and needs a gradient of every
+parameter in every step. The first step says whether it has them; a model that leaves some out, as
+stochastic depth does, has its gradients summed after the backward pass.
+
 Everything else of a step is that of `NetworkTrainer`. Li et al. (2020), VLDB 13.
 """
 
+import gc
 import inspect
 import time
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import replace
 from typing import Any
@@ -21,11 +27,12 @@ from torch.nn.parallel import DistributedDataParallel
 from chainrule.errors import InputError
 from chainrule.learning import losses
 from chainrule.shares import Share
+from chainrule.training.distributed.alike import check_alike
 from chainrule.training.distributed.batch_norm import synchronized
 from chainrule.training.distributed.draws import sharing
 from chainrule.training.distributed.evaluation import evaluated_together
-from chainrule.training.distributed.group import STOP, Group, answered, check_rows
-from chainrule.training.distributed.outputs import gathered, tensors
+from chainrule.training.distributed.group import GRACE, STOP, Group, answered, check_rows
+from chainrule.training.distributed.outputs import gathered
 from chainrule.training.distributed.state import ParallelState
 from chainrule.training.progress import Record
 from chainrule.training.sources.base import Batch, BatchSource, Carried, chunks
@@ -42,6 +49,7 @@ SEPARABLE = {
 }
 """Losses of a row that no other row changes; for others all processes exchange their outputs."""
 
+AT_ONCE = 2**23  # numbers that are summed at a time
 OPTIONS = inspect.signature(DistributedDataParallel).parameters
 BUFFERS = [name for name in ("forward_sync_buffers", "broadcast_buffers") if name in OPTIONS][:1]
 """The option, by its new or its old name, that sends buffers around; ours are equal anyway."""
@@ -65,6 +73,8 @@ class ParallelTrainer(NetworkTrainer):
 
     def __init__(self, model: nn.Module, spec: TrainSpec, group: Group):
         check(spec, group)
+        if not group.sharded:  # the model is still whole
+            check_alike(model, spec, group)
         separable = spec.task.minimized in SEPARABLE
         own = own_rows(spec, group) if separable else None
         super().__init__(model, spec if own is None else replace(spec, train=own))
@@ -75,6 +85,7 @@ class ParallelTrainer(NetworkTrainer):
         self.ticked, self.wanted = time.perf_counter(), False
         self.separable = separable
         self.parallel: nn.Module | None = None
+        self.trained: list[nn.Parameter] = []
         self.value = torch.zeros(2, dtype=torch.float64)
         self.norms = ExitStack()
 
@@ -84,29 +95,21 @@ class ParallelTrainer(NetworkTrainer):
         model, thawing = self.state.model, self.spec.settings.unfreeze_every
         if self.parallel is None:
             self.norms.enter_context(synchronized(model))
-        if self.parallel is None or thawing:  # it sums the gradients that are taken at first
-            self.parallel = self.wrapped(model)
+        if self.parallel is None or thawing:
+            self.parallel = None
+            gc.collect()  # what summed other parameters would still do so
+            self.trained = [p for p in model.parameters() if p.requires_grad]
+            self.parallel = Forward(model, self.spec.train)
 
-    def wrapped(self, model: nn.Module) -> nn.Module:
-        """The model whose gradients are summed over all processes."""
-        module = Forward(model, self.spec.train)
-        unused = bool(self.group.largest(self.unused_parameters()))  # rows differ, so all agree
-        options: dict[str, Any] = dict.fromkeys(BUFFERS, False)
+    def overlapped(self) -> nn.Module:
+        """The model whose gradients are summed during the backward pass, as far as it has come."""
+        module = Forward(self.state.model, self.spec.train)
         with answered():
-            return DistributedDataParallel(module, find_unused_parameters=unused, **options)
+            return DistributedDataParallel(module, **dict.fromkeys(BUFFERS, False))
 
-    def unused_parameters(self) -> bool:
-        """Whether the forward pass leaves parameters out, which costs a search in each step."""
-        model = self.state.model
-        with torch.random.fork_rng(devices=[]):
-            batch = self.batches(min(self.state.step, self.steps - 1))  # an epoch may be at its end
-        model.eval()
-        output, _ = self.spec.train.forward(model, tuple(t[:1] for t in batch.inputs), {})
-        super().start_epoch()
-        trained = [p for p in model.parameters() if p.requires_grad]
-        total = torch.stack([t.float().sum() for t in tensors(output) if t.requires_grad])
-        found = torch.autograd.grad(total.sum(), trained, allow_unused=True)
-        return any(g is None for g in found)
+    def step(self, t: int) -> None:
+        with answered(beside=True):
+            super().step(t)
 
     def update(self, batch: Batch) -> Tensor:
         self.state.optimizer.zero_grad(set_to_none=True)
@@ -114,9 +117,9 @@ class ParallelTrainer(NetworkTrainer):
         parts = [batch] if number == 1 else chunks(batch, number)
         due = self.group.first and time.perf_counter() - self.ticked >= self.tick
         self.value = torch.tensor([0.0, float(due)], dtype=torch.float64)
-        with answered(beside=True):
-            for place, part in enumerate(parts, 1):
-                self.accumulate_part(part, batch, place == len(parts))
+        for place, part in enumerate(parts, 1):
+            self.accumulate_part(part, batch, place == len(parts))
+        self.sum_gradients(number == 1)
         loss, self.wanted = self.value[0], bool(self.value[1])
         self.optimizer_step(loss)
         return loss
@@ -131,14 +134,59 @@ class ParallelTrainer(NetworkTrainer):
             loss, counted = self.loss_of(output, terms, targets, part, batch, share)
             self.value[0] += counted.detach()
             work = dist.all_reduce(self.value, async_op=True) if last else None
-            loss.backward(torch.full_like(loss, self.group.size))
+            loss.backward(torch.full_like(loss, self.scale))
             if work is not None:
                 work.wait()
 
+    @property
+    def scale(self) -> int:
+        """What torch divides the sum of all gradients by."""
+        return self.group.size if isinstance(self.parallel, DistributedDataParallel) else 1
+
     def local(self, last: bool) -> AbstractContextManager[None]:
         """No exchange of gradients before the last part."""
-        assert isinstance(self.parallel, DistributedDataParallel)
-        return nullcontext() if last else self.parallel.no_sync()
+        return nullcontext()
+
+    def sum_gradients(self, whole: bool) -> None:
+        """Sum the gradients over all processes, where the backward pass has not done it.
+
+        whole: whether there was one backward pass, which has seen all of the step.
+        """
+        overlapped = isinstance(self.parallel, DistributedDataParallel)
+        left_out = [k for k, p in enumerate(self.trained) if p.grad is None]
+        if overlapped and not left_out:
+            return
+        if overlapped:
+            self.check_left_out(left_out)
+            for p in self.trained:  # they were not summed: it waits for those that are left out
+                if p.grad is not None:
+                    p.grad /= self.group.size
+            self.parallel = None
+            gc.collect()
+            self.parallel = Forward(self.state.model, self.spec.train)
+        complete = sum_by_hand(self.trained, self.group)
+        if complete and whole and not overlapped:
+            self.parallel = self.overlapped()
+
+    def check_left_out(self, left_out: list[int]) -> None:
+        """Refuse that the rows decide, after the first step, which parameters are left out.
+
+        The others may wait for gradients that never come, so their word is not waited for long.
+        """
+        group, store = self.group, self.group.store
+        place = f"left out {self.state.epoch} {self.state.step}"
+        store.set(f"{place} {group.rank}", str(left_out))
+        keys = [f"{place} {rank}" for rank in range(group.size)]
+        end = time.monotonic() + GRACE
+        while not store.check(keys) and time.monotonic() < end:
+            time.sleep(0.01)
+        if not store.check(keys) or len({store.get(key) for key in keys}) > 1:
+            names = [name for name, p in self.state.model.named_parameters() if p.requires_grad]
+            raise InputError(
+                f"the forward pass left out {names[left_out[0]]} in process {group.rank} and not "
+                "in the others: several processes cannot train a model whose rows choose its "
+                "parameters; train in one process"
+            )
 
     def forward(self, inputs: tuple[Tensor, ...]) -> Any:
         assert self.parallel is not None
@@ -186,7 +234,7 @@ class ParallelTrainer(NetworkTrainer):
             raise KeyboardInterrupt
 
     def finish_epoch(self) -> Record:
-        with evaluated_together(self.group):
+        with answered(beside=True), evaluated_together(self.group):
             return self.group.broadcast(super().finish_epoch())
 
     def close(self) -> None:
@@ -219,3 +267,35 @@ def check(spec: TrainSpec, group: Group) -> None:
         raise InputError(f"several processes train on the CPU; leave out `device` {spec.device}")
     rows = len(spec.train) if spec.train.whole else settings.batch_size
     check_rows(rows, settings.accumulate, group.size)
+
+
+def sum_by_hand(parameters: list[nn.Parameter], group: Group) -> bool:
+    """Sum the gradients; whether every process has one of every parameter.
+
+    A parameter that no process has used keeps none, as in one process.
+    """
+    used = torch.tensor([p.grad is not None for p in parameters], dtype=torch.int32)
+    group.sum(used)
+    gradients: dict[torch.dtype, list[Tensor]] = {}
+    for p, number in zip(parameters, used.tolist(), strict=True):
+        if number:
+            p.grad = torch.zeros_like(p) if p.grad is None else p.grad
+            gradients.setdefault(p.grad.dtype, []).append(p.grad)
+    for alike in gradients.values():
+        for part in parts_of(alike):
+            flat = group.sum(torch.cat([g.flatten() for g in part]))
+            for g, total in zip(part, flat.split([g.numel() for g in part]), strict=True):
+                g.copy_(total.view_as(g))
+    return bool((used == group.size).all())
+
+
+def parts_of(gradients: list[Tensor]) -> Iterator[list[Tensor]]:
+    """The gradients in parts of about `AT_ONCE` numbers."""
+    part: list[Tensor] = []
+    for g in gradients:
+        part.append(g)
+        if sum(one.numel() for one in part) >= AT_ONCE:
+            yield part
+            part = []
+    if part:
+        yield part

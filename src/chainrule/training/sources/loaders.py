@@ -90,6 +90,10 @@ class CollatedSource(BatchSource):
             check_label_settings(settings, output, losses, arrays[self.inputs])
             self.check_sizes(model, settings)
 
+    def sample(self, settings: Settings) -> Arrays:
+        batch = self.as_batch(next(self.all()), self.task)
+        return (*batch.inputs, *batch.targets)
+
     def check_sizes(self, model: nn.Module, settings: Settings) -> None:
         """Refuse batches that the model cannot learn from."""
         check_batches(model, len(self), settings.batch_size)
