@@ -31,7 +31,7 @@ class Recipe(BaseRecipe):
     padding: int = 4
     """Largest shift in pixels."""
     settings: Settings = Settings(
-        epochs=12, optimizer="nesterov", schedule="one-cycle", learning_rate=0.05, weight_decay=5e-4
+        epochs=30, optimizer="nesterov", schedule="one-cycle", learning_rate=0.05, weight_decay=5e-4
     )
 
     def data(self, folder: Path | None) -> Splits:
