@@ -53,6 +53,28 @@ def test_loss_and_gradients_are_those_of_autograd(
         torch.testing.assert_close(p.grad, gradient)
 
 
+@pytest.mark.parametrize("activation", ["relu", "tanh"])
+@pytest.mark.parametrize("task", [CLASSIFICATION, REGRESSION], ids=lambda task: task.name)
+def test_in_mixed_precision_the_bits_are_those_of_autograd_and_autocast(
+    activation: str, task: Task
+) -> None:
+    torch.manual_seed(0)
+    model = MLP(40, [64, 32], 4, activation, dropout=0.2)
+    x, classes = torch.randn(48, 40), task is CLASSIFICATION
+    y = torch.randint(4, (48,)) if classes else torch.randn(48, 4)
+    torch.manual_seed(1)
+    with torch.autocast("cpu", torch.bfloat16):
+        f = model(x)
+    loss = task.loss(f.float(), y).mean()
+    expected = torch.autograd.grad(loss, list(model.parameters()))
+    torch.manual_seed(1)
+    ours = delta_recursion(model, task, Settings(), CPU, low=True)
+    assert ours is not None
+    assert torch.equal(ours(Batch((x,), (y,), 48)), loss)
+    for p, gradient in zip(model.parameters(), expected, strict=True):
+        assert torch.equal(p.grad, gradient)
+
+
 def test_a_sequence_of_torch_layers_is_read() -> None:
     model = nn.Sequential(nn.Flatten(), nn.Linear(6, 5), nn.Tanh(), nn.Linear(5, 3))
     x, y = torch.randn(4, 2, 3), torch.randint(3, (4,))
@@ -163,7 +185,6 @@ def test_a_hook_on_all_modules_is_called() -> None:
         {"label_smoothing": 0.1},
         {"class_weights": "balanced"},
         {"accumulate": 2},
-        {"precision": "mixed"},
         {"unfreeze_every": 1},
     ],
     ids=str,

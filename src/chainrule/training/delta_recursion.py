@@ -4,8 +4,9 @@
     ∂ℓ/∂W_l = Σ δ_l h_{l-1}ᵀ,     ∂ℓ/∂b_l = Σ δ_l                    sums over the batch
 
 The cross-entropy and its softmax have the gradient p - e_y; memory is taken once and used in every
-step. The operations are those of autograd in its order, so the bits are its bits, which the tests
-compare. Rumelhart, Hinton and Williams (1986). Notes: J 3.1.
+step. In mixed precision h, W and δ are bfloat16, weights, losses and gradients float32. The
+operations are those of autograd in its order, so the bits are its bits, which the tests compare.
+Rumelhart, Hinton and Williams (1986). Notes: J 3.1.
 """
 
 import torch
@@ -23,8 +24,8 @@ from chainrule.training.sources.base import Batch
 class DeltaRecursion:
     """The mean loss of a batch, and its gradient in every weight's `grad`."""
 
-    def __init__(self, layers: list[DenseLayer], by_classes: bool):
-        self.layers, self.by_classes = layers, by_classes
+    def __init__(self, layers: list[DenseLayer], by_classes: bool, low: bool = False):
+        self.layers, self.by_classes, self.low = layers, by_classes, low
         self.weights = [(layer.linear.weight, layer.linear.bias) for layer in layers]
         self.gradients = [
             (torch.empty_like(W), b is not None and torch.empty_like(b)) for W, b in self.weights
@@ -43,24 +44,31 @@ class DeltaRecursion:
             return y.ndim == 1 and y.dtype == torch.long and len(W) > 1
         return y.dtype == W.dtype and y.numel() == len(x) * len(W)
 
+    def factor(self, t: Tensor) -> Tensor:
+        """As it enters a product."""
+        return t.bfloat16() if self.low else t
+
     @torch.no_grad()
     def __call__(self, batch: Batch) -> Tensor:
-        h = batch.inputs[0].flatten(1)
+        h = self.factor(batch.inputs[0].flatten(1))
+        weights = [(self.factor(W), b if b is None else self.factor(b)) for W, b in self.weights]
         inputs, outputs, masks = [], [], []
-        for (_, activation, rate), (W, b) in zip(self.layers, self.weights, strict=True):
+        for (_, activation, rate), (W, b) in zip(self.layers, weights, strict=True):
             inputs.append(h)
             h = F.linear(h, W, b)
             h = h if activation is None else activation(h)
             outputs.append(h)
             masks.append(mask(h, rate) if rate else None)
             h = h if masks[-1] is None else h * masks[-1]
-        loss, delta = (class_loss if self.by_classes else squared_loss)(h, batch.targets[0])
-        self.backward(delta, inputs, outputs, masks)
+        f = h.float() if self.low else h
+        loss, delta = (class_loss if self.by_classes else squared_loss)(f, batch.targets[0])
+        self.backward(self.factor(delta), [W for W, _ in weights], inputs, outputs, masks)
         return loss
 
     def backward(
         self,
         delta: Tensor,
+        weights: list[Tensor],
         inputs: list[Tensor],
         outputs: list[Tensor],
         masks: list[Tensor | None],
@@ -72,13 +80,16 @@ class DeltaRecursion:
                 delta = delta * m
             if (activation := self.layers[place].activation) is not None:
                 delta = DERIVATIVES[activation](delta, outputs[place])
-            torch.mm(delta.T, inputs[place], out=dW)
+            if self.low:
+                dW.copy_(delta.T @ inputs[place])
+            else:
+                torch.mm(delta.T, inputs[place], out=dW)
             W.grad = dW
             if b is not None:
-                torch.sum(delta, 0, out=db)
+                db.copy_(delta.sum(0))
                 b.grad = db
             if place:
-                delta = delta @ W
+                delta = delta @ weights[place]
 
 
 def class_loss(f: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
@@ -96,16 +107,19 @@ def squared_loss(f: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def delta_recursion(
-    model: nn.Module, task: Task, settings: Settings, device: torch.device
+    model: nn.Module, task: Task, settings: Settings, device: torch.device, low: bool = False
 ) -> DeltaRecursion | None:
-    """The written-out gradients of a model, if model, loss and settings allow them."""
+    """The written-out gradients of a model, if model, loss and settings allow them.
+
+    low: whether the factors of products are rounded to bfloat16.
+    """
     known = losses.cross_entropy, losses.squared
     by_identity = [task.minimized is loss for loss in known]  # a user's may have no hash
     usual = settings.label_smoothing == 0 and settings.class_weights == "none"
     once = settings.accumulate == 1 and not settings.compile and not settings.unfreeze_every
-    if not (usual and once and settings.precision != "mixed" and device.type == "cpu"):
+    if not (usual and once and device.type == "cpu"):
         return None
     layers = dense_layers(model) if any(by_identity) else None
     if layers is None or any(a and a not in DERIVATIVES for _, a, _ in layers):
         return None
-    return DeltaRecursion(layers, by_classes=by_identity[0])
+    return DeltaRecursion(layers, by_identity[0], low)

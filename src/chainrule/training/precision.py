@@ -11,12 +11,10 @@ records it, and a run that is resumed elsewhere keeps it.
 import torch
 from torch import nn
 
-from chainrule.nn.kernels.dense_stack import dense_layers
 from chainrule.nn.kernels.float_products import mean_operations
 
 FULL, MIXED, AUTO = "full", "mixed", "auto"
 WORTH_CASTING = 50e6  # operations of a product, above which casting paid on networks of all kinds
-WRITTEN_OUT = 200e6  # the same beside gradients that are written out, which float32 alone has
 MOSTLY = 0.9  # of a network's weights that must lie in layers whose products can be bfloat16
 
 MATRICES = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)
@@ -30,8 +28,7 @@ def chosen_precision(wanted: str, model: nn.Module, rows: int, device: torch.dev
     if device.type == "cuda":
         return MIXED if torch.cuda.is_bf16_supported() else FULL
     fits = device.type == "cpu" and has_bfloat16() and suitable(model)
-    least = WRITTEN_OUT if dense_layers(model) else WORTH_CASTING
-    return MIXED if fits and mean_operations(model, rows) >= least else FULL
+    return MIXED if fits and mean_operations(model, rows) >= WORTH_CASTING else FULL
 
 
 def has_bfloat16() -> bool:

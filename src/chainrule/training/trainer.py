@@ -153,9 +153,10 @@ class NetworkTrainer(Trainer):
         """The gradients without autograd, where model, batches, loss and settings allow it."""
         spec, model = self.spec, self.state.model
         usual = type(spec.train).forward is BatchSource.forward and model.training
-        if not usual or self.precision == "mixed":
+        if not usual:
             return None
-        return delta_recursion(model, spec.task, spec.settings, self.device)
+        low = self.precision == "mixed"
+        return delta_recursion(model, spec.task, spec.settings, self.device, low)
 
     def release(self) -> None:
         train_last(self.layers, len(self.layers))
