@@ -1,6 +1,7 @@
 """What a user types after `import chainrule as cr`."""
 
 import copy
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -192,3 +193,19 @@ def test_many_networks_take_splits_and_single_settings() -> None:
         cr.fit_many(models, data, learning_rate=[1.0, 2.0, 3.0])
     with pytest.raises(cr.InputError, match="not both"):
         cr.fit_many(models, data, epochs=1, settings=[cr.Settings()] * 2)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "expected"),
+    [({}, "5000"), ({"GOMP_SPINCOUNT": "7"}, "7"), ({"OMP_WAIT_POLICY": "active"}, "None")],
+    ids=["by the library", "by the user", "by the user's policy"],
+)
+def test_waiting_threads_soon_sleep_unless_the_user_says_how_they_wait(
+    chosen: dict[str, str], expected: str
+) -> None:
+    program = "import chainrule, os; print(os.environ.get('GOMP_SPINCOUNT'))"
+    usual = {k: v for k, v in os.environ.items() if not k.startswith(("GOMP_", "OMP_WAIT"))}
+    found = subprocess.run(
+        [sys.executable, "-c", program], env=usual | chosen, capture_output=True, text=True
+    )
+    assert found.stdout.strip() == expected, found.stderr

@@ -11,11 +11,18 @@
 Everything is imported when it is first used: `import chainrule` itself takes milliseconds.
 """
 
+import os
 import sys
 from importlib import import_module
 from typing import Any
 
 __version__ = "0.1.0"
+
+# Threads that wait for each other turn in a loop before they sleep. With libgomp's 300,000 turns an
+# epoch takes many times as long while other programs keep the cores busy; 5,000 cost nothing on a
+# quiet machine. libgomp reads this when torch loads it, so a torch imported earlier keeps its own.
+if "OMP_WAIT_POLICY" not in os.environ:
+    os.environ.setdefault("GOMP_SPINCOUNT", "5000")
 
 _FUNCTIONS = {
     "fit": "chainrule.api",
