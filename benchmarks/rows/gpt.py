@@ -2,17 +2,18 @@
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from benchmarks.suite import language
 from benchmarks.suite.contract import Contender, Quality, Race, Ready, Work
 from benchmarks.suite.language import Language, Sizes
 
 
-def entered(way: Callable[[Language], Ready], *needs: str, precision: str = "float32") -> Contender:
+def entered(way: Callable[[Language], Ready], *needs: str, **about: Any) -> Contender:
     def build(**sizes: int) -> Ready:
         return way(Language(Sizes(**sizes)))
 
-    return Contender(build, needs, precision=precision)
+    return Contender(build, needs, **about)
 
 
 def work(**sizes: int) -> Work:
@@ -29,20 +30,21 @@ def work(**sizes: int) -> Work:
 
 NAMES = ("vocab", "context", "width", "depth", "heads", "batch", "steps", "learned")
 sized = partial(zip, NAMES)
+SMALL, MIDDLE = "4 × 128, 12 × 64 tokens, 10 steps", "6 × 384, 4 × 256 tokens, 1 step"
 ROW = Race(
     unit="steps",
     contenders={
         "chainrule": entered(language.engine),
         "chainrule, auto precision": entered(language.auto, precision="bfloat16"),
         "hand-tuned PyTorch": entered(language.hand_tuned),
-        "hand-tuned, oneDNN": entered(language.onednn),
+        "hand-tuned, oneDNN": entered(language.onednn, cases=(SMALL, MIDDLE)),
         "hand-tuned, autocast": entered(language.autocast, precision="bfloat16"),
         "torch.compile": entered(language.compiled),
         "transformers' Trainer": entered(language.trainer, "transformers", "accelerate"),
     },
     cases={
-        "4 × 128, 12 × 64 tokens, 10 steps": dict(sized((65, 64, 128, 4, 4, 12, 10, 20))),
-        "6 × 384, 4 × 256 tokens, 1 step": dict(sized((65, 256, 384, 6, 6, 4, 1, 8))),
+        SMALL: dict(sized((65, 64, 128, 4, 4, 12, 10, 20))),
+        MIDDLE: dict(sized((65, 256, 384, 6, 6, 4, 1, 20))),
         "12 × 768, 1 × 256 tokens, 1 step": dict(sized((50_257, 256, 768, 12, 12, 1, 1, 8))),
     },
     tiny=dict(sized((11, 8, 16, 1, 2, 2, 2, 2))),

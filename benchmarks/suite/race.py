@@ -19,6 +19,8 @@ FAR, FAR_WIDTH = 2.0, 0.3  # from this ratio on it need not be known so well
 DISTANT, DISTANT_ROUNDS = 5.0, 3  # whoever takes so much longer in so many rounds leaves
 CEILING = 5  # times the seconds of a case, within which everybody gets as many rounds as needed
 AT_ONCE = 2  # processes that start beside each other
+OURS = "chainrule"  # how the names of our contenders begin
+USUAL = {"GOMP_SPINCOUNT": "300000"}  # libgomp's own, which this library lowers for itself alone
 Say = Callable[[str], None]
 
 
@@ -106,7 +108,8 @@ def running(
     opened: list[Process] = []
 
     def opening(who: str, contender: Contender, source: Path, row: str = name) -> Process:
-        environment = contender.environment
+        usual = {} if who.startswith(OURS) else USUAL
+        environment = usual | dict(contender.environment)
         process = Process(
             row, case, who, threads=rules.threads, environment=environment, source=source
         )

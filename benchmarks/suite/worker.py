@@ -6,6 +6,7 @@ Orders are lines on standard input, answers are lines of JSON on what was standa
 libraries print goes to standard error. An empty CASE with ROW `limits` measures the machine.
 """
 
+import gc
 import json
 import os
 import sys
@@ -98,7 +99,11 @@ def unit(call: Callable[[], float | None]) -> Answer:
 
 
 def quality(ready: Any, seed: int) -> Answer:
-    return {"quality": None if ready.quality is None else float(ready.quality(seed))}
+    """The figure; the memory of its own model is given back, as many processes live beside it."""
+    found = None if ready.quality is None else float(ready.quality(seed))
+    gc.collect()
+    machine.give_back_memory()
+    return {"quality": found}
 
 
 if __name__ == "__main__":
