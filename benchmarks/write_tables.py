@@ -184,6 +184,7 @@ def rewritten(text: str) -> str:
     found = page.records(ROOT / "benchmarks/speed")
     for name, table in (
         ("results", markdown(ROOT / "benchmarks/results")),
+        ("leads", page.leads(found)),
         ("suite", page.races(found)),
         ("growth", page.growths(found)),
         ("tricks", tricks()),

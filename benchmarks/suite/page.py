@@ -5,9 +5,22 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.suite.record import content
-from benchmarks.suite.tables import duration, percent, ratio_cells, short
+from benchmarks.suite.tables import duration, percent, ratio_cells, short, times
 
 Found = Mapping[str, Any]
+OURS, AUTO, LOW = "chainrule", "chainrule, auto precision", "autocast"
+TRAINERS = (
+    "DataLoader",
+    "Lightning",
+    "skorch",
+    "fastai",
+    "Keras",
+    "Trainer",
+    "scikit-learn",
+    "PyG",
+    "stable-baselines3",
+    "transformers",
+)
 
 
 def records(folder: Path) -> list[Found]:
@@ -23,6 +36,43 @@ def races(found: Sequence[Found]) -> str:
         return "No row is recorded yet.\n"
     head = "| contender | time | ratio | 95 % | rounds | of the limit | memory | agrees |"
     return "\n".join([head, "|---" * 8 + "|", *rows, "", *told(found)]) + "\n"
+
+
+def leads(found: Sequence[Found]) -> str:
+    """The closest peers of every case: how many times as long they take."""
+    rows = [
+        lead(each["title"], case, each["ours"])
+        for each in found
+        if each["kind"] == "race"
+        for case in each["cases"]
+    ]
+    if not rows:
+        return "No row is recorded yet.\n"
+    head = "| row | closest peer in float32 | closest to auto precision | closest trainer |"
+    return "\n".join([head, "|---" * 4 + "|", *rows]) + "\n"
+
+
+def lead(title: str, case: Found, ours: str) -> str:
+    """Peers that learn as much; a trainer is compared with the quicker of ours."""
+    seconds = {one["name"]: one["seconds"] for one in case["contenders"]}
+    able = {one["name"] for one in case["contenders"] if one["agrees"] is not False}
+    peers = {name: took for name, took in seconds.items() if not name.startswith(OURS)}
+    peers = {name: took for name, took in peers.items() if name in able}
+    plain = {name: took for name, took in peers.items() if LOW not in name}
+    trainers = {n: took for n, took in peers.items() if any(word in n for word in TRAINERS)}
+    own, auto = seconds[ours], seconds.get(AUTO)
+    quicker = min(own, auto or own)
+    named = f"{title}, {case['case']}" if case["case"] else title
+    cells = closest(plain, own), closest(peers, auto), closest(trainers, quicker)
+    return f"| {' | '.join([named, *cells])} |"
+
+
+def closest(peers: Mapping[str, float], own: float | None) -> str:
+    """The quickest of them beside ours."""
+    if not peers or own is None:
+        return ""
+    name = min(peers, key=lambda each: peers[each])
+    return f"{times(peers[name] / own)} × {name}"
 
 
 def race_lines(found: Found) -> Iterator[str]:

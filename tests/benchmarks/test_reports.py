@@ -115,6 +115,23 @@ def test_a_line_that_ends_early_says_at_which_size():
     assert line["failed_at"] == 20 and line["memory_slope"] is None
 
 
+def test_the_leads_name_the_closest_peer_that_learns_as_much():
+    case = RACE["cases"][0]
+    more = [
+        contender("chainrule, auto precision", 0.01, [0.5, 0.4, 0.6]),
+        contender("hand-tuned, autocast", 0.018, [0.9, 0.8, 1.0]),
+        contender("Lightning", 0.03, [1.5, 1.4, 1.6]),
+    ]
+    told = page.leads([{**RACE, "cases": [{**case, "contenders": [*case["contenders"], *more]}]}])
+    cells = [cell.strip() for cell in told.splitlines()[2].split("|")[1:-1]]
+    assert cells == [
+        "A perceptron, small",
+        "1.30 × hand-tuned PyTorch",
+        "1.80 × hand-tuned, autocast",
+        "3.00 × Lightning",
+    ]
+
+
 def test_the_page_has_every_contender_and_slope(tmp_path):
     for found in (RACE, grown()):
         (tmp_path / f"{found['row']}.json").write_text(json.dumps(found))
