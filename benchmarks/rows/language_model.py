@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from benchmarks.suite import synthetic
 from benchmarks.suite.contract import Contender, Quality, Race, Ready, Work
-from benchmarks.suite.tuning import alike, choose_threads, count, take_onednn, tuned
+from benchmarks.suite.tuning import alike, count, take_onednn, tuned
 
 EMBEDDED, RATE, CLIP = 64, 2e-3, 1.0
 State = tuple[Tensor, Tensor] | None
@@ -108,14 +108,13 @@ def hand_tuned(vocab: int, units: int, streams: int, chunk: int, steps: int) -> 
         return model, run
 
     model, run = started(0)
-    choose_threads(lambda: run(1))
 
     def quality(seed: int) -> float:
         fresh, run = started(seed)
         run(steps)
         return held_loss(lambda x: fresh(x)[0], vocab)
 
-    return Ready(lambda: run(steps), quality, count(model))
+    return Ready(lambda: run(steps), quality, count(model), lambda: run(1))
 
 
 def work(vocab: int, units: int, streams: int, chunk: int, steps: int) -> Work:

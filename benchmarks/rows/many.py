@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from benchmarks.suite.contract import Contender, Quality, Race, Ready, Work
-from benchmarks.suite.tuning import alike, batches, choose_threads, count, endless, tuned
+from benchmarks.suite.tuning import alike, batches, count, endless, tuned
 
 ROWS, BATCH, HELD, RATE = 1600, 64, 1000, 1e-3
 
@@ -83,7 +83,6 @@ def one_by_one(members: int, epochs: int, sizes: tuple[int, ...]) -> Ready:
 
     model, adam = start()
     stream = endless(x, y, BATCH)
-    choose_threads(lambda: step(model, adam, next(stream)))
 
     def train(number: int, epochs: int) -> list[nn.Module]:
         models = []
@@ -107,7 +106,7 @@ def one_by_one(members: int, epochs: int, sizes: tuple[int, ...]) -> Ready:
         with torch.no_grad():
             return mean_error([model(held) for model in models], labels)
 
-    return Ready(unit, quality, count(model))
+    return Ready(unit, quality, count(model), lambda: step(model, adam, next(stream)))
 
 
 def work(members: int, epochs: int, sizes: tuple[int, ...]) -> Work:

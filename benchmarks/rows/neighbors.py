@@ -48,7 +48,7 @@ def disturbed(contender: Contender) -> Contender:
                 took = time.perf_counter() - began
             return own if isinstance(own, float) else took
 
-        return Ready(unit, ready.quality, ready.parameters)
+        return Ready(unit, ready.quality, ready.parameters, ready.trial)
 
     return Contender(build, contender.needs, contender.environment)
 

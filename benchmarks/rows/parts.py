@@ -7,20 +7,18 @@ import torch.nn.functional as F
 
 from benchmarks.rows import mlp
 from benchmarks.suite.contract import Contender, Quality, Race, Ready, Work
-from benchmarks.suite.tuning import choose_threads, tuned
+from benchmarks.suite.tuning import tuned
 
 RATE, UNITS = 0.4, 256
 WEIGHTS = 784 * 256 + 256 * 128 + 128 * 10 + 394
 
 
 def repeated(call: Callable[[], object], repeats: int, figure: Callable[[], float]) -> Ready:
-    choose_threads(call)
-
     def unit() -> None:
         for _ in range(repeats):
             call()
 
-    return Ready(unit, lambda _: figure())
+    return Ready(unit, lambda _: figure(), trial=call)
 
 
 def chainrule(kind: str, repeats: int) -> Ready:

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from benchmarks.suite.contract import Contender, Quality, Race, Ready, Work
-from benchmarks.suite.tuning import choose_threads, tuned
+from benchmarks.suite.tuning import tuned
 
 Function = Callable[[Tensor, Tensor, Tensor], Tensor]
 REPEATS = 5  # recurrences in a unit
@@ -36,8 +36,7 @@ def recurrence(function: Function, kind: str, batch: int, length: int, units: in
         assert a.grad is not None and b.grad is not None
         return float(a.grad.abs().double().mean() + b.grad.abs().double().mean())
 
-    choose_threads(once)
-    return Ready(unit, quality)
+    return Ready(unit, quality, trial=once)
 
 
 def chainrule(**sizes: int) -> Ready:

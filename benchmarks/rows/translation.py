@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from benchmarks.suite.contract import Contender, Quality, Race, Ready, Work
-from benchmarks.suite.tuning import batches, choose_threads, count, take_onednn, tuned
+from benchmarks.suite.tuning import batches, count, take_onednn, tuned
 
 LENGTH, HEADS, BATCH, RATE, BEGIN, END = 24, 4, 32, 1e-3, 1, 2
 BEAMS = {"greedy": 1, "5 beams": 5}
@@ -167,7 +167,6 @@ def hand_tuned(kind: str, number: int, vocab: int, width: int, depth: int) -> Re
         return model, step
 
     model, step = started(0)
-    choose_threads(lambda: step(both[:BATCH], target[:BATCH]))
 
     def run(step: Callable[[Tensor, Tensor], None]) -> None:
         for x, y in batches(both, target, BATCH):
@@ -179,7 +178,9 @@ def hand_tuned(kind: str, number: int, vocab: int, width: int, depth: int) -> Re
             run(step)
         return held_loss(fresh, vocab)
 
-    return Ready(lambda: run(step), quality, count(model))
+    return Ready(
+        lambda: run(step), quality, count(model), lambda: step(both[:BATCH], target[:BATCH])
+    )
 
 
 def marian(kind: str, number: int, vocab: int, width: int, depth: int) -> Ready:

@@ -36,6 +36,8 @@ class Ready:
     """The figure of quality, given a seed; it trains a model of its own."""
     parameters: int | None = None
     """Trained numbers, where the contender can count them; all must agree."""
+    trial: Callable[[], object] | None = None
+    """A step by which one thread is compared with all, when nobody else starts or runs."""
 
 
 @dataclass(frozen=True)

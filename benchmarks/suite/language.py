@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from benchmarks.suite import synthetic
 from benchmarks.suite.contract import Ready
 from benchmarks.suite.nano_gpt import NanoGPT, Sizes
-from benchmarks.suite.tuning import choose_threads, count, take_onednn, tuned
+from benchmarks.suite.tuning import count, take_onednn, tuned
 
 RATE, DECAY, CLIP, BETAS = 1e-3, 0.1, 1.0, (0.9, 0.999)
 TOKENS, HELD = 100_000, 16
@@ -129,15 +129,14 @@ def hand_tuned(
         for rows in torch.randperm(len(x)).split(s.batch):
             step(x.index_select(0, rows), y.index_select(0, rows))
 
-    if not compile and s.steps > 1:
-        choose_threads(lambda: step(x[: s.batch], y[: s.batch]))
-
     def quality(seed: int) -> float:
         fresh, step = started(seed)
         run(step, *given.windows(s.learned * s.batch, seed))
         return given.loss(fresh.eval())
 
-    return Ready(lambda: run(step, x, y), quality, count(model))
+    tried = not compile and s.steps > 1
+    trial = (lambda: step(x[: s.batch], y[: s.batch])) if tried else None
+    return Ready(lambda: run(step, x, y), quality, count(model), trial)
 
 
 def compiled(given: Language) -> Ready:

@@ -11,7 +11,6 @@ from benchmarks.suite.classifier import Classifier, epochs
 from benchmarks.suite.contract import Ready
 from benchmarks.suite.tuning import (
     batches,
-    choose_threads,
     count,
     endless,
     take_onednn,
@@ -70,8 +69,6 @@ def hand_tuned(
 
     model, step = started()
     stream = endless(data.x, data.y, given.batch)
-    if not compile:
-        choose_threads(lambda: step(next(stream)))
 
     def unit() -> None:
         for batch in batches(data.x, data.y, given.batch):
@@ -85,7 +82,8 @@ def hand_tuned(
             step(batch)
         return given.loss(fresh)
 
-    return Ready(unit, quality, count(model))
+    trial = None if compile else lambda: step(next(stream))
+    return Ready(unit, quality, count(model), trial)
 
 
 def compiled(given: Classifier) -> Ready:

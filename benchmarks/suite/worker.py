@@ -75,11 +75,21 @@ def prepared(
             held["ready"] = Ready(unit=line.build(int(case)))
         else:
             held["ready"] = found.contenders[contender].build(**sizes_of(found, case))
+        held["trial"] = held["ready"].trial
         return {"parameters": held["ready"].parameters}
 
     reply(answers, build)
+
+    def tuned_unit() -> Answer:
+        """A unit; before the first one the number of threads is chosen, if by trial."""
+        if trial := held.pop("trial", None):
+            from benchmarks.suite.tuning import choose_threads
+
+            choose_threads(trial)
+        return unit(held["ready"].unit)
+
     return {
-        "unit": lambda: unit(held["ready"].unit),
+        "unit": tuned_unit,
         "quality": lambda seed: quality(held["ready"], int(seed)),
         "stop": lambda: {
             "peak_bytes": machine.peak_bytes(),

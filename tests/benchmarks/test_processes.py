@@ -1,7 +1,12 @@
 """A contender's process: what it answers, how it fails, and that it does not outlive its parent."""
 
-import pytest
+from io import StringIO
 
+import pytest
+import torch
+
+from benchmarks.suite import worker
+from benchmarks.suite.contract import Contender, Race, Ready
 from benchmarks.suite.process import ROOT, Failed, Process
 
 COMMAND = ("start-up", "tiny", "Python itself")
@@ -60,3 +65,20 @@ def test_what_a_process_writes_is_gone_afterwards(started):
     process.answer()
     process.kill()
     assert not folder.exists()
+
+
+def test_threads_are_chosen_by_trial_at_the_first_unit_and_not_while_others_start(monkeypatch):
+    calls: list[str] = []
+    ready = Ready(lambda: calls.append("unit"), trial=lambda: calls.append("trial"))
+    row = Race("a unit", {"ours": Contender(lambda: ready)}, tiny={}, cases={"": {}})
+    monkeypatch.setattr("benchmarks.suite.rows.load", lambda name: row)
+    threads = torch.get_num_threads()
+    try:
+        orders = worker.prepared("row", "", "ours", StringIO())
+        assert not calls
+        orders["unit"]()
+        assert set(calls[:-1]) == {"trial"} and calls[-1] == "unit"
+        orders["unit"]()
+        assert calls[-2:] == ["unit", "unit"]
+    finally:
+        torch.set_num_threads(threads)
