@@ -1,7 +1,7 @@
 """German to English by GRUs with Bahdanau's attention.
 
-As many epochs as `multi30k-gru` at half its width, which has no attention. The run folder shows the
-alignment of some test sentences and BLEU by sentence length.
+Width and number of epochs are those of `multi30k-gru`, which has no attention. The run folder shows
+the alignment of some test sentences and BLEU by sentence length.
 Bahdanau, Cho and Bengio (2015). Notes: J 5.3.
 """
 
