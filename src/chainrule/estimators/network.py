@@ -200,9 +200,7 @@ class OneNetwork:
         return [record["train_loss"] for record in self.histories_[0]]
 
 
-def objective(
-    arrays: Arrays, loss: Loss, validation: Arrays | None = None
-) -> tuple[Arrays, Task]:
+def objective(arrays: Arrays, loss: Loss, validation: Arrays | None = None) -> tuple[Arrays, Task]:
     """Arrays and task; weights that are all one are left out, which saves copying them."""
     if validation is None and bool((arrays[2] == 1).all()):
         return arrays[:2], Task("estimator", loss)
