@@ -94,12 +94,17 @@ def predict_files(run: "Run", paths: Sequence[Path], beside: Sequence[Path] = ()
 def forecasts(run: "Run", encoder: SeriesEncoder, source: Any) -> list[Json]:
     """The steps after the end of each series of a table."""
     histories = encoder.histories(source)
+    return encoder.answers(histories, forecast(run, encoder, histories))
+
+
+def forecast(run: "Run", encoder: SeriesEncoder, histories: Sequence[History]) -> Tensor:
+    """The quantiles of the next steps of these series, the band moved by their last forecasts."""
     output = outputs(run.recipe.network_for(run.model), (encoder.windows(histories),)).float()
     if band := run.result.get("decision", {}).get("band"):
         usual = checked_band(band, encoder.horizon)
         margins = [recent_margins(run, encoder, history, usual) for history in histories]
         output = widened(output, torch.stack(margins))
-    return encoder.answers(histories, output)
+    return output
 
 
 def recent_margins(run: "Run", encoder: SeriesEncoder, history: History, usual: Tensor) -> Tensor:
