@@ -13,6 +13,7 @@ import torch
 from chainrule.errors import InputError
 from chainrule.runs.export import export, weights
 from chainrule.runs.export.interface import Interface
+from chainrule.runs.export.program import exporting
 from chainrule.runs.run import Run
 
 Train = Callable[..., Run]
@@ -121,6 +122,14 @@ def test_steps_that_depend_on_the_input_are_refused_in_one_sentence(
         "its inputs, such as the lengths of sequences; its weights can: --format state-dict"
     )
     assert not (run.folder / "export" / "torch-export").exists()
+
+
+def test_complex_numbers_are_left_to_torch_export() -> None:
+    with (
+        pytest.raises(InputError, match="complex numbers, which ONNX lacks"),
+        exporting("forecast"),
+    ):
+        raise RuntimeError("No decompositions registered for the complex-valued input")
 
 
 def test_a_folder_in_use_is_left_alone(digits: Run, tmp_path: Path) -> None:
