@@ -4,6 +4,7 @@ import gzip
 import json
 import sqlite3
 
+import numpy as np
 import pandas as pd
 import pytest
 import torch
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from chainrule.data import encoder_from_json, table
 from chainrule.data.readers.tables.columns import as_columns, read_table
-from chainrule.data.readers.tables.numbers import NumberFormat, decimals_of
+from chainrule.data.readers.tables.numbers import NumberFormat, decimals_of, parse_numbers
 from chainrule.data.readers.tables.reading import Reading, decide
 from chainrule.data.readers.tables.table import TableOptions
 from chainrule.errors import InputError
@@ -29,6 +30,18 @@ def read(values, **options) -> list[float]:
 
 
 # Numbers
+
+
+CELLS = ["1", "-2.5", "3e4", "1_000", "٣", "inf", "nan", "", "NA", "?", "word", "0x1", "1,5"]
+
+
+@given(st.lists(st.sampled_from(CELLS), min_size=1))
+def test_a_cell_is_read_alike_whatever_stands_beside_it(cells: list[str]) -> None:
+    x, words = parse_numbers(cells)
+    alone = [parse_numbers([cell]) for cell in cells]
+    np.testing.assert_array_equal(x, np.concatenate([number for number, _ in alone]))
+    assert words == [row for row, (_, word) in enumerate(alone) if word]
+    assert {cells[row] for row in words} <= {"1_000", "word", "0x1", "1,5"}
 
 
 @pytest.mark.parametrize(

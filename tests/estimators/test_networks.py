@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from chainrule.estimators import EnsembleClassifier, MLPClassifier, MLPRegressor
-from chainrule.estimators.members import is_flat
+from chainrule.estimators.members import FlatLoss
 
 SMALL = {"hidden_layer_sizes": (16,), "random_state": 0}
 
@@ -172,9 +172,8 @@ def test_early_stopping_ends_sooner_with_the_best_weights(
 def test_training_stops_where_the_loss_is_flat(blobs: tuple[np.ndarray, np.ndarray]) -> None:
     X, y = blobs
     assert MLPClassifier(**SMALL, tol=10.0, n_iter_no_change=3).fit(X, y).n_iter_ == 4
-    falling = [{"train_loss": loss} for loss in (3.0, 2.0, 1.0)]
-    assert not is_flat(falling, 0.5, 2)
-    assert is_flat([*falling, {"train_loss": 0.9}, {"train_loss": 0.8}], 0.5, 2)
+    rule = FlatLoss(0.5, 2)
+    assert [rule.update(loss) for loss in (3.0, 2.0, 1.0, 0.9, 0.8)] == 4 * [False] + [True]
 
 
 def test_balanced_classes_find_the_rare_one() -> None:

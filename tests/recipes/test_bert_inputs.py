@@ -101,6 +101,7 @@ def test_rows_of_any_length_are_measured_in_their_order(
         monkeypatch.setattr(f"chainrule.recipes.families.{module}.AT_ONCE", 4)
     torch.testing.assert_close(network(x), whole)
     torch.testing.assert_close(reader(x)[x != PAD], places[x != PAD])
+    assert (reader(x)[x == PAD] == -5).all() and (places[x == PAD] == -5).all()
     assert trimmed(x[:3]).shape[1] == 5
 
 

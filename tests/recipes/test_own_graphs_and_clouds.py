@@ -110,4 +110,4 @@ def test_a_folder_of_clouds_trains_and_predicts(tmp_path, model, monkeypatch):
     names = {path.name for path in (tmp_path / "run").iterdir()}
     assert {"clouds.png", "report.txt", "calibration.png"} <= names
     assert ("critical.png" in names) == (model == "pointnet")
-    assert len(run.predict(tmp_path / "clouds" / "disk")) == 8
+    assert len(run.predict(tmp_path / "clouds")) == 16

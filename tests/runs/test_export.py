@@ -13,6 +13,7 @@ import torch
 from chainrule.errors import InputError
 from chainrule.runs.export import export, weights
 from chainrule.runs.export.interface import Interface
+from chainrule.runs.export.program import exporting
 from chainrule.runs.run import Run
 
 Train = Callable[..., Run]
@@ -84,6 +85,21 @@ def test_a_text_model_is_exported_for_any_length(text: Run) -> None:
     assert np.allclose(found, text.model(tokens).detach().numpy(), atol=1e-4)
 
 
+def test_a_tagger_is_exported_with_its_padding(train_run: Train, tmp_path: Path) -> None:
+    """Short sentences are cut to their length outside of an exported program, not within."""
+    words = "".join(f"word{i % 9}\tN\nruns\tV\n{'fast' * (i % 2)}\tA\n\n" for i in range(40))
+    (tmp_path / "tags.txt").write_text(words.replace("\n\tA", ""))
+    sizes = {"hidden_size": 8, "num_layers": 1, "num_heads": 2, "model_name": "bert"}
+    run = train_run("tagger", tmp_path / "run", conll=str(tmp_path / "tags.txt"), epochs=1, **sizes)
+    command = [sys.executable, "-m", "chainrule", "export", run.folder, "--format", "torch-export"]
+    subprocess.run(command, check=True)
+    loaded = torch.export.load(run.folder / "export/torch-export/model.pt2").module()
+    x = run.data().test.x
+    expected = run.recipe.network_for(run.model)(x).detach()
+    assert torch.allclose(loaded(x), expected, atol=1e-5)
+    assert (expected[x == 0] == 0).all()
+
+
 def test_a_model_without_a_published_form_is_refused_and_leaves_nothing(digits: Run) -> None:
     with pytest.raises(InputError, match=r"MLP has no published form.*state-dict"):
         export(digits, "hub")
@@ -106,6 +122,14 @@ def test_steps_that_depend_on_the_input_are_refused_in_one_sentence(
         "its inputs, such as the lengths of sequences; its weights can: --format state-dict"
     )
     assert not (run.folder / "export" / "torch-export").exists()
+
+
+def test_complex_numbers_are_left_to_torch_export() -> None:
+    with (
+        pytest.raises(InputError, match="complex numbers, which ONNX lacks"),
+        exporting("forecast"),
+    ):
+        raise RuntimeError("No decompositions registered for the complex-valued input")
 
 
 def test_a_folder_in_use_is_left_alone(digits: Run, tmp_path: Path) -> None:

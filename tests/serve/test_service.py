@@ -20,6 +20,7 @@ from chainrule.runs.run import Run
 from chainrule.serve import batching, inputs
 from chainrule.serve.app import application
 from chainrule.serve.batching import Batcher, BusyError
+from chainrule.serve.choice import inputs_of
 from chainrule.serve.guard import LARGEST_BODY
 
 HOST = "127.0.0.1:8500"
@@ -273,13 +274,16 @@ def test_hundreds_of_clients_at_once_get_their_own_answers(table_run: Run) -> No
 def test_a_forecast_takes_the_past_of_each_series(
     train_run: Callable[..., Run], tmp_path: Path
 ) -> None:
-    lines = ["day,shop,units"]
+    lines = ["day,shop,units,price"]
     for day in range(60):
         date = f"2024-{1 + day // 28:02}-{1 + day % 28:02}"
-        lines += [f"{date},{shop},{day % 7 + 10 * k}" for k, shop in enumerate(("north", "south"))]
+        lines += [
+            f"{date},{shop},{day % 7 + 10 * k},{day % 5}"
+            for k, shop in enumerate(("north", "south"))
+        ]
     (tmp_path / "sales.csv").write_text("\n".join(lines))
     values = {"table": str(tmp_path / "sales.csv"), "time": "day", "target": "units"}
-    more = {"group": "shop", "horizon": 3, "hidden_size": 4, "epochs": 1}
+    more = {"group": "shop", "horizon": 3, "hidden_size": 4, "epochs": 1, "covariates": ("price",)}
     run = train_run("forecast", tmp_path / "run", **values, **more)
     expected = run.predict(tmp_path / "sales.csv")
     names = lines[0].split(",")
@@ -290,13 +294,15 @@ def test_a_forecast_takes_the_past_of_each_series(
         steps = [step for answer in found for step in answer["prediction"]]
         assert [step["day"] for step in steps] == [step["day"] for step in expected]
         for mine, theirs in zip(steps, expected, strict=True):
-            assert mine["prediction"] == pytest.approx(theirs["prediction"], rel=1e-5)
+            for name in ("prediction", "quantile 0.1", "quantile 0.9"):
+                assert mine[name] == pytest.approx(theirs[name], rel=1e-5)
+        assert ask(client, {"series": [inputs_of(run).sample()]}).status_code == 200
         for bad, words in (
             ([[]], "series 1: expected a list of 1 to"),
-            ([[{"day": "2024-01-01"}]], "row 1: expected an object with day, units, shop"),
+            ([[{"day": "2024-01-01"}]], "row 1: expected an object with day, units, shop, price"),
             ([series[0][:3]], "series 1: series 'north' has 3 steps; expected at least"),
             ([rows], "series 1 holds 2 groups"),
-            ([[{"day": [1], "units": 1, "shop": "north"}]], "expected numbers and texts"),
+            ([[{"day": [1], "units": 1, "shop": "x", "price": 1}]], "expected numbers and texts"),
         ):
             answer = ask(client, {"series": bad})
             assert answer.status_code == 422 and words in answer.json()["error"], answer.text

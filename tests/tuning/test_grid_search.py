@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn import model_selection
 from sklearn.datasets import load_iris, make_regression
+from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -106,12 +107,27 @@ def test_networks_of_another_shape_have_a_program_of_their_own(one_by_one: list[
     assert ours.cv_results_["param_activation"].mask.tolist() == [True, True, False]
 
 
+def test_the_first_steps_of_a_pipeline_are_fitted_on_the_rows_of_each_fold(
+    one_by_one: list[int],
+) -> None:
+    network = MLPClassifier(hidden_layer_sizes=(8,), max_iter=6, random_state=0)
+    grid = {f"mlpclassifier__{name}": values for name, values in RATES.items()}
+    pipeline = make_pipeline(PCA(3), StandardScaler(), network)
+    ours, theirs = both(pipeline, grid, 5 + 100 * X)
+    assert one_by_one == [12]
+    assert_same(ours, theirs)
+    np.testing.assert_array_equal(ours.predict(5 + 100 * X), theirs.predict(5 + 100 * X))
+    alone, _ = both(make_pipeline(network), grid)
+    assert one_by_one == [12, 12]
+    assert alone.best_params_.keys() == grid.keys()
+
+
 @pytest.mark.parametrize(
     ("estimator", "grid", "options"),
     [
         (
             make_pipeline(StandardScaler(), MLPClassifier(max_iter=2, random_state=0)),
-            {"mlpclassifier__weight_decay": [0.0, 0.1]},
+            {"standardscaler__with_std": [False, True]},
             {},
         ),
         (

@@ -2,8 +2,8 @@
 
 import copy
 import math
+from collections import deque
 from collections.abc import Sequence
-from contextlib import closing
 from typing import Any
 
 from torch import nn
@@ -11,8 +11,11 @@ from torch import nn
 from chainrule.errors import NotBatchableError
 from chainrule.estimators.sparse import as_batches, is_sparse
 from chainrule.learning.tasks import Task
-from chainrule.training import Record, Settings, iterate, iterate_many
+from chainrule.training import Record, Settings, devices, iterate_many
+from chainrule.training.loop import run
+from chainrule.training.sources import as_source
 from chainrule.training.stopping import last_epoch
+from chainrule.training.trainer import NetworkTrainer, TrainSpec, prepare
 
 Arrays = tuple[Any, ...]  # tensors; the first may be a `CsrRows`
 Records = list[Record]
@@ -85,20 +88,51 @@ def _train_one(
     flat: tuple[float, int],
     device: str,
 ) -> Records:
-    history: Records = []
-    parts = as_batches(train), as_batches(validation)
-    steps = iterate(network, *parts, task=task, settings=settings, device=device)
-    with closing(steps):
-        for now in steps:
-            if now.record is not None:
-                history.append(now.record)
-                if validation is None and is_flat(history, *flat):
-                    break
+    source = as_source(as_batches(train), settings)
+    held = None if validation is None else as_source(as_batches(validation), settings)
+    spec = prepare(network, source, held, settings, task, devices.choose(device))
+    trainer = EstimatorTrainer(network, spec, FlatLoss(*flat) if held is None else None)
+    for _ in run(trainer, None):
+        pass
     network.cpu()
-    return history
+    return trainer.state.history
 
 
-def is_flat(history: Records, tolerance: float, epochs: int) -> bool:
-    """Whether the training loss fell by less than the tolerance in the last epochs."""
-    losses = [record["train_loss"] for record in history]
-    return len(losses) > epochs and min(losses[-epochs:]) > min(losses[:-epochs]) - tolerance
+class EstimatorTrainer(NetworkTrainer):
+    """Trains one network, whose epochs nobody watches.
+
+    Args:
+        model: the network.
+        spec: what stays the same.
+        rule: ends training, if there is one.
+    """
+
+    reports = False
+
+    def __init__(self, model: nn.Module, spec: TrainSpec, rule: "FlatLoss | None"):
+        super().__init__(model, spec)
+        self.rule = rule
+
+    def out_of_patience(self) -> str:
+        flat = self.rule is not None and self.rule.update(self.state.mean_loss())
+        return "the training loss is flat" if flat else super().out_of_patience()
+
+
+class FlatLoss:
+    """Whether the training loss fell by less than the tolerance in the last epochs.
+
+    Args:
+        tolerance: by which it has to fall.
+        epochs: in which it has to.
+    """
+
+    def __init__(self, tolerance: float, epochs: int):
+        self.tolerance, self.last = tolerance, deque[float](maxlen=epochs)
+        self.before = math.inf  # the lowest loss of the epochs before the last ones
+
+    def update(self, loss: float) -> bool:
+        """Add an epoch's loss; whether it has been flat since."""
+        if len(self.last) == self.last.maxlen:
+            self.before = min(self.before, self.last[0])
+        self.last.append(loss)
+        return min(self.last) > self.before - self.tolerance

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from chainrule.errors import DivergenceError, NotBatchableError, StopTraining
-from chainrule.estimators.members import Arrays, Records, is_flat, until_patience_ends
+from chainrule.estimators.members import Arrays, FlatLoss, Records, until_patience_ends
 from chainrule.estimators.network import NetworkEstimator, Problem, objective, split
 from chainrule.estimators.sparse import is_sparse
 from chainrule.learning.tasks import Task
@@ -97,12 +97,13 @@ def train(
         networks, stack_up(networks, arrays, None, settings, task, folds, None)
     )
     histories: list[Records] = [[] for _ in networks]
+    rules = [FlatLoss(*flat) for _ in networks] if flat else []
     training = set(range(len(networks)))
     steps = run(trainer, None)
     for now in steps:
         for k in sorted(training) if now.record else ():
             histories[k].append({"epoch": now.epoch, **now.members[k]})  # type: ignore[attr-defined]
-            if flat and (now.stopped or is_flat(histories[k], *flat)):
+            if rules and (rules[k].update(histories[k][-1]["train_loss"]) or now.stopped):
                 set_aside(trainer, k)
                 training.remove(k)
         if not training:

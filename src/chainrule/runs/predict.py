@@ -13,10 +13,11 @@ from chainrule.data.readers.encoders import ImageEncoder, VectorEncoder
 from chainrule.data.readers.graphs.graph_set import GraphEncoder
 from chainrule.data.readers.graphs.link_table import LinkEncoder
 from chainrule.data.readers.graphs.node_encoder import NodeEncoder
-from chainrule.data.readers.images.image_files import files_of
+from chainrule.data.readers.images.image_files import IMAGES, files_of
 from chainrule.data.readers.images.masks import MaskFormat
 from chainrule.data.readers.images.photos import PhotoEncoder
 from chainrule.data.readers.images.pixels import MAX_PICTURE, decode
+from chainrule.data.readers.points.clouds import CLOUDS, CloudEncoder
 from chainrule.data.readers.series.series_encoder import SeriesEncoder
 from chainrule.data.readers.series.series_rows import History
 from chainrule.data.readers.tables.table_encoder import TableEncoder
@@ -94,12 +95,17 @@ def predict_files(run: "Run", paths: Sequence[Path], beside: Sequence[Path] = ()
 def forecasts(run: "Run", encoder: SeriesEncoder, source: Any) -> list[Json]:
     """The steps after the end of each series of a table."""
     histories = encoder.histories(source)
+    return encoder.answers(histories, forecast(run, encoder, histories))
+
+
+def forecast(run: "Run", encoder: SeriesEncoder, histories: Sequence[History]) -> Tensor:
+    """The quantiles of the next steps of these series, the band moved by their last forecasts."""
     output = outputs(run.recipe.network_for(run.model), (encoder.windows(histories),)).float()
     if band := run.result.get("decision", {}).get("band"):
         usual = checked_band(band, encoder.horizon)
         margins = [recent_margins(run, encoder, history, usual) for history in histories]
         output = widened(output, torch.stack(margins))
-    return encoder.answers(histories, output)
+    return output
 
 
 def recent_margins(run: "Run", encoder: SeriesEncoder, history: History, usual: Tensor) -> Tensor:
@@ -112,7 +118,8 @@ def recent_margins(run: "Run", encoder: SeriesEncoder, history: History, usual: 
 def with_folders_opened(run: "Run", paths: Sequence[Path]) -> list[Path]:
     """The paths, with every folder replaced by the files in it that the run can read."""
     encoder = file_encoder(run)
-    images = isinstance(encoder, ImageEncoder | PhotoEncoder)
+    kinds = {ImageEncoder: IMAGES, PhotoEncoder: IMAGES, CloudEncoder: CLOUDS}
+    below = kinds.get(type(encoder))
     table = isinstance(
         encoder,
         TableEncoder | VectorEncoder | NodeEncoder | LinkEncoder | GraphEncoder | SeriesEncoder,
@@ -123,8 +130,8 @@ def with_folders_opened(run: "Run", paths: Sequence[Path]) -> list[Path]:
         if not path.is_dir():
             found.append(path)
             continue
-        if images:
-            found += files_of(path)[0]
+        if below is not None:
+            found += files_of(path, below)[0]
             continue
         names = [f for f in sorted(path.iterdir()) if f.is_file() and not f.name.startswith(".")]
         fitting = [file for file in names if not endings or file.name.lower().endswith(endings)]

@@ -8,7 +8,7 @@ import torch
 from chainrule.data.readers.series.series_encoder import History, SeriesEncoder
 from chainrule.data.state import shown
 from chainrule.errors import InputError
-from chainrule.runs.predict import outputs
+from chainrule.runs.predict import forecast
 from chainrule.serve.inputs import NUMBER, WORD, Inputs, Json
 
 MOST_STEPS = 100_000  # of one series
@@ -28,7 +28,8 @@ class Series(Inputs):
     def names(self) -> list[str]:
         """The columns of a row."""
         encoder = self.encoder
-        return [name for name in (encoder.time, encoder.target, encoder.group) if name]
+        every = encoder.time, encoder.target, encoder.group, *encoder.covariates
+        return [name for name in every if name]
 
     def examples(self, given: list[Any]) -> list[History]:
         return [self.history(number, rows) for number, rows in enumerate(given, 1)]
@@ -58,8 +59,7 @@ class Series(Inputs):
 
     def answer(self, requests: list[list[History]]) -> list[list[Json]]:
         every = [history for request in requests for history in request]
-        network = self.run.recipe.network_for(self.run.model)
-        output = outputs(network, (self.encoder.windows(every),)).float()
+        output = forecast(self.run, self.encoder, every)
         found = iter(
             {"prediction": self.encoder.answers([history], one[None])}
             for history, one in zip(every, output, strict=True)
@@ -67,8 +67,8 @@ class Series(Inputs):
         return [[next(found) for _ in request] for request in requests]
 
     def item(self) -> Json:
-        kinds = {self.encoder.time: WORD, self.encoder.target: NUMBER, self.encoder.group: WORD}
-        properties = {name: kinds[name] for name in self.names}
+        words = self.encoder.time, self.encoder.group
+        properties = {name: WORD if name in words else NUMBER for name in self.names}
         row = {"type": "object", "required": self.names, "properties": properties}
         return {"type": "array", "minItems": 1, "maxItems": MOST_STEPS, "items": row}
 
@@ -77,7 +77,9 @@ class Series(Inputs):
         name, (mean, std) = next(iter(encoder.scales.items()))
         times = encoder.grid.names(np.arange(encoder.context))
         values = (mean + std * torch.arange(encoder.context).sin()).tolist()
-        cells = {encoder.group: name} if encoder.group else {}
+        cells: Json = {encoder.group: name} if encoder.group else {}
+        scales = zip(encoder.covariates, encoder.covariate_scales, strict=True)
+        cells |= {covariate: round(center, 3) for covariate, (center, _) in scales}
         return [
             cells | {encoder.time: when, encoder.target: round(value, 3)}
             for when, value in zip(times, values, strict=True)

@@ -178,9 +178,8 @@ def check_monitor(settings: Settings, validated: bool, task: Task) -> None:
 
 def check_settings(settings: Settings, unsupported: Mapping[str, str], whole: bool) -> None:
     """Refuse settings that the batches cannot honor."""
-    defaults = Settings()
     for name, reason in unsupported.items():
-        if getattr(settings, name) != getattr(defaults, name):
+        if getattr(settings, name) != getattr(Settings, name):  # a default is one of the class
             raise InputError(f"`{name}` cannot be used here: {reason}; leave it out")
     if settings.optimizer == "gd" and not whole:
         raise InputError(

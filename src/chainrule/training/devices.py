@@ -3,8 +3,9 @@
 import ctypes
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import cache
 from threading import local
 from typing import NamedTuple
 
@@ -133,11 +134,15 @@ def keep_freed_memory(size: int) -> None:
     A step frees all its activations, and the next asks for them again: without this the system
     hands out fresh zeroed pages in every step, which costs ResNet-20 a sixth of its time.
     """
-    if sys.platform != "linux":
-        return
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)  # musl has none
+    mallopt = glibc_mallopt()
     if mallopt is not None and mallopt(M_MMAP_THRESHOLD, size):  # older ones refuse large sizes
         mallopt(M_TRIM_THRESHOLD, min(2 * size, 2**31 - 1))
+
+
+@cache
+def glibc_mallopt() -> Callable[[int, int], int] | None:
+    """The function that sets them; None where there is none, as with musl."""
+    return getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
 
 
 @contextmanager

@@ -213,4 +213,4 @@ def changed(settings: Settings, changes: dict[str, Any]) -> Settings:
     for name in changes:
         if name not in known:
             raise InputError(unknown("setting", name, known))
-    return replace(settings, **changes)
+    return replace(settings, **changes) if changes else settings

@@ -43,6 +43,8 @@ class Trainer(ABC):
     """Whether the products of a step are large enough for oneDNN where it is faster."""
     processes: int = 1
     tick: float = TICK
+    reports: bool = True
+    """Whether somebody reads reports, who may change the model; else there is one, at the end."""
     loss_name: str = "train_loss"
     """The entry of an epoch's record that progress shows as its loss."""
 
@@ -165,7 +167,8 @@ def epochs(trainer: Trainer, tick: float | None = None) -> Iterator[Progress]:
         state.stopped = trainer.out_of_patience() or done
         report = trainer.progress(steps, record, state.stopped)
         state.next_epoch()
-        yield report
+        if trainer.reports or state.stopped:
+            yield report
 
 
 def one_epoch(trainer: Trainer, tick: float | None) -> Iterator[Progress]:
@@ -179,7 +182,7 @@ def one_epoch(trainer: Trainer, tick: float | None) -> Iterator[Progress]:
         with GENERATOR, float_products(ONEDNN) if trainer.large_products else nullcontext():
             trainer.step(state.epoch * steps + state.step)
         state.step += 1
-        if trainer.due(time.perf_counter() - ticked >= pause):
+        if trainer.reports and trainer.due(time.perf_counter() - ticked >= pause):
             report = trainer.progress(state.step)
             ticked = time.perf_counter()
             yield report

@@ -143,8 +143,9 @@ class NetworkTrainer(Trainer):
         state.carried = {} if fresh else {k: t.to(self.device) for k, t in state.carried.items()}
         if settings.unfreeze_every:
             train_last(self.layers, 1 + state.epoch // settings.unfreeze_every)
-        training_mode(state.model)
-        self.after_report()
+        if self.reports or self.gradients is None:  # else the model is as it was asked before
+            training_mode(state.model)
+            self.after_report()
 
     def after_report(self) -> None:
         self.gradients = self.written_out()

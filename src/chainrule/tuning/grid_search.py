@@ -3,8 +3,9 @@
     GridSearchCV(MLPClassifier(), {"learning_rate_init": [1e-3, 1e-2]}, cv=5).fit(X, y)
 
 Candidates that differ in learning rate, weight decay, dropout or seed share one batched program
-with all their folds; others, such as those of another width, have one program each. What cannot be
-trained so, such as a pipeline or several scores at once, is searched as scikit-learn does.
+with all their folds; others, such as those of another width, have one program each. The first steps
+of a pipeline, such as a StandardScaler, are fitted once for each fold. What cannot be trained so,
+such as settings of these steps or several scores at once, is searched as scikit-learn does.
 Notes: L "Tuning and model selection".
 """
 
@@ -18,6 +19,7 @@ from sklearn import model_selection
 from sklearn.base import clone, is_classifier
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import ParameterGrid, check_cv
+from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
 Candidate = Mapping[str, Any]
@@ -42,10 +44,11 @@ class GridSearchCV(model_selection.GridSearchCV):
     def fit(self, X: Any, y: Any = None, **params: Any) -> "GridSearchCV":
         """Train every candidate on every fold, score them, and refit the best one on all data."""
         one_score = self.scoring is None or isinstance(self.scoring, str) or callable(self.scoring)
-        together = hasattr(self.estimator, "_fit_many") and one_score
-        if not together or self.return_train_score or params:
-            return super().fit(X, y, **params)
         candidates = list(ParameterGrid(self.param_grid))
+        together = hasattr(last_step(self.estimator), "_fit_many") and one_score
+        own = all(name.startswith(prefix(self.estimator)) for each in candidates for name in each)
+        if not (together and own) or self.return_train_score or params:
+            return super().fit(X, y, **params)
         cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
         folds = list(cv.split(X, y))
         try:
@@ -65,14 +68,22 @@ class GridSearchCV(model_selection.GridSearchCV):
         self, X: Any, y: Any, candidates: Sequence[Candidate], folds: Sequence[np.ndarray]
     ) -> list[Any]:
         """The fitted estimators: all folds of the first candidate, then of the next, …"""
-        data = [(_safe_indexing(X, rows), _safe_indexing(y, rows)) for rows in folds]
-        every = [
+        whole = [
             clone(self.estimator).set_params(**clone(candidate, safe=False))
             for candidate in candidates
             for _ in folds
         ]
-        self.estimator._fit_many(every, data * len(candidates))
-        return every
+        data = []
+        for place, rows in enumerate(folds):
+            x, target = _safe_indexing(X, rows), _safe_indexing(y, rows)
+            if isinstance(whole[place], Pipeline) and (first := whole[place][:-1]).steps:
+                x = first.fit_transform(x, target)
+                for other in whole[place :: len(folds)]:
+                    other.steps[:-1] = first.steps
+            data.append((x, target))
+        networks = [last_step(one) for one in whole]
+        networks[0]._fit_many(networks, data * len(candidates))
+        return whole
 
     def _scores(
         self, fitted: Sequence[Any], X: Any, y: Any, folds: Sequence[np.ndarray]
@@ -103,6 +114,16 @@ class GridSearchCV(model_selection.GridSearchCV):
             self.refit_time_ = time.perf_counter() - began
             if hasattr(self.best_estimator_, "feature_names_in_"):
                 self.feature_names_in_ = self.best_estimator_.feature_names_in_
+
+
+def last_step(estimator: Any) -> Any:
+    """The network of a pipeline; anything else is itself."""
+    return estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+
+
+def prefix(estimator: Any) -> str:
+    """How the names of its settings begin in a grid."""
+    return f"{estimator.steps[-1][0]}__" if isinstance(estimator, Pipeline) else ""
 
 
 def results(

@@ -72,6 +72,8 @@ class TrimmedPadding(nn.Module):
         found = self.model(trimmed(tokens))
         if found.ndim < 3:
             return found
+        padding = tokens[:, : found.shape[1], None] == PADDING
+        found = found.masked_fill(padding, self.fill)
         return F.pad(found, (0, 0, 0, tokens.shape[1] - found.shape[1]), value=self.fill)
 
 

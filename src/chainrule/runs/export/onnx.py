@@ -21,7 +21,7 @@ def write(given: Interface, folder: Path) -> float:
     """Write model.onnx and its description; the largest difference in ONNX Runtime."""
     if any(find_spec(name) is None for name in NEEDED):
         raise InputError("ONNX needs further packages: pip install 'chainrule[export]'")
-    with exporting(given.run.name):
+    with exporting(given.run.name), torch.no_grad():
         found = torch.onnx.export(
             given.network,
             (given.x,),

@@ -80,5 +80,7 @@ def reason(error: BaseException) -> str:
         said += str(error)
     if "data-dependent" in said:
         return "its steps depend on the values of its inputs, such as the lengths of sequences"
+    if "complex" in said:
+        return "it computes with complex numbers, which ONNX lacks and `format` torch-export has"
     lines = re.sub(r"\x1b\[\d*m", "", str(error)).strip().splitlines()
     return f"{type(error).__name__} {lines[0] if lines else ''}".strip()

@@ -146,9 +146,10 @@ class SeriesEncoder:
             mean, std = self.scale(history)
             times = self.grid.names(np.arange(history.end, history.end + self.horizon))
             named = {self.group: history.name} if self.group else {}
-            for when, (low, middle, high) in zip(times, quantiles * std + mean, strict=True):
+            steps = (quantiles * std + mean).tolist()
+            for when, (low, middle, high) in zip(times, steps, strict=True):
                 band = {f"quantile {QUANTILES[0]}": low, f"quantile {QUANTILES[-1]}": high}
-                answers.append(named | {self.time: when, "prediction": float(middle)} | band)
+                answers.append(named | {self.time: when, "prediction": middle} | band)
         return answers
 
     def to_json(self) -> dict[str, Any]:

@@ -103,9 +103,12 @@ def on_grid(rows: Rows, grid: TimeGrid, averaged: bool) -> tuple[list[History], 
     """
     if not averaged:
         grid.check(rows.time, rows.times)
-    names, numbers = np.unique(np.array(rows.names, dtype=object).astype(str), return_inverse=True)
+    names = sorted(set(rows.names))
+    places = {name: number for number, name in enumerate(names)}
+    numbers = np.fromiter(map(places.__getitem__, rows.names), np.int64, len(rows.names))
     index = grid.index(rows.times)
-    every = numbers, index
+    every, by_series = index, np.argsort(numbers, kind="stable")
+    firsts = np.searchsorted(numbers[by_series], np.arange(len(names) + 1))
     kept = ~np.isnan(rows.values)
     numbers, index, values = numbers[kept], index[kept], rows.values[kept]
     order = np.lexsort((index, numbers))
@@ -120,10 +123,10 @@ def on_grid(rows: Rows, grid: TimeGrid, averaged: bool) -> tuple[list[History], 
         )
     found, gaps = [], []
     for number in np.unique(numbers).tolist():
-        own = numbers == number if len(names) > 1 else slice(None)
+        own = slice(*np.searchsorted(numbers, (number, number + 1)))
         start, series = placed(index[own], values[own])
-        mine = every[0] == number
-        others = [covariate(every[1][mine], c[mine], start, len(series)) for c in rows.covariates.T]
+        mine = by_series[firsts[number] : firsts[number + 1]]
+        others = [covariate(every[mine], c[mine], start, len(series)) for c in rows.covariates.T]
         beside = np.array(others).reshape(-1, len(series)).T
         history = History(str(names[number]), start, series, beside)
         found.append(history)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from chainrule.data.readers.tables.columns import Columns, is_row_index, listed
-from chainrule.data.readers.tables.numbers import MARKS, is_missing, parse_numbers
+from chainrule.data.readers.tables.numbers import MARKS, has_words, is_missing, parse_numbers
 
 ID = re.compile(r"(?:.*[\s_.-])?(?:id|ids|uuid|guid|identifier)|.*[a-z](?:Id|ID)")
 MIN_LEAK_ROWS = 50  # of the training split; with fewer, separation by chance is usual
@@ -19,6 +19,7 @@ LEAK_ACCURACY = 0.999
 LEAK_RANK = 0.9999
 SENTINELS = frozenset(s * float("9" * n) for n in range(2, 7) for s in (-1, 1)) | {-1.0}
 MIN_SENTINELS = 3
+FIRST = 50  # cells that tell most columns of words
 
 
 def is_identifier(name: str, values: list[str]) -> bool:
@@ -103,6 +104,8 @@ def missing_remarks(columns: Columns) -> tuple[str, ...]:
 
 def sentinel_of(values: list[str]) -> str:
     """A repeated number such as -999, farther from the others than these are apart; else empty."""
+    if has_words(values[:FIRST]):
+        return ""
     x, words = parse_numbers(values)
     x = x[np.isfinite(x)]
     if words or len(x) < 2 * MIN_SENTINELS:

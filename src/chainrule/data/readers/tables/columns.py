@@ -16,6 +16,7 @@ from chainrule.data.readers.tables.dates import matched
 from chainrule.data.readers.tables.numbers import (
     PlainNumber,
     decimals_of,
+    has_words,
     is_missing,
     parse_numbers,
 )
@@ -27,7 +28,7 @@ Columns = dict[str, list[str]]
 
 LARGEST = 1e30  # float32 cannot hold sums of squares of larger numbers
 MARKS_BETWEEN = ",;\t|"  # columns
-SAMPLE, SAMPLED = 20_000, 50  # characters and lines that tell whether spaces are
+SAMPLE, SAMPLED = 20_000, 50  # characters and lines that are looked at first
 NAMES = 20  # of columns in a message
 MAX_FAULTS = 10  # in a message
 MAJORITY = 0.8  # a column with this fraction of numbers, but words too, is taken for a mistake
@@ -236,7 +237,7 @@ def by_spaces(text: str) -> bool:
 
 
 def _check_header(path: str | Path, line: int, header: list[str]) -> None:
-    if not parse_numbers(header)[1]:
+    if not has_words(header):
         got = f"{', '.join(header[:NAMES])}{', …' * (len(header) > NAMES)}"
         raise InputError(f"{path}, line {line}: expected column names, got the numbers {got}")
 
@@ -276,18 +277,18 @@ def is_numeric(name: str, values: list[str]) -> bool:
     x, rows = parse_numbers(values)
     if not rows:
         return True
-    words = [values[row] for row in rows]
-    if np.isfinite(x).sum() >= MAJORITY / (1 - MAJORITY) * len(words):
+    if np.isfinite(x).sum() >= MAJORITY / (1 - MAJORITY) * len(rows):
         raise InputError(
-            f"column {name!r} holds numbers, but {words[0]!r} in row {rows[0] + 1} below the "
-            "header; correct the value, or leave it empty if it is missing"
+            f"column {name!r} holds numbers, but {values[rows[0]]!r} in row {rows[0] + 1} below "
+            "the header; correct the value, or leave it empty if it is missing"
         )
-    formatted = [word for word in words if decimals_of(word)]
+    words = Counter(values[row] for row in rows)
+    formatted = {word: n for word, n in words.items() if decimals_of(word)}
     present = len(values) - sum(map(is_missing, values))
-    if formatted and present - len(words) + len(formatted) >= MAJORITY * present:
+    if formatted and present - len(rows) + sum(formatted.values()) >= MAJORITY * present:
         raise InputError(
-            f"column {name!r} writes numbers like {formatted[0]!r}; write plain numbers like "
-            "1234.5: a decimal point, no thousands separators, no currency or percent sign"
+            f"column {name!r} writes numbers like {next(iter(formatted))!r}; write plain numbers "
+            "like 1234.5: a decimal point, no thousands separators, no currency or percent sign"
         )
     return False
 
@@ -299,6 +300,11 @@ def are_dates(values: list[str]) -> bool:
 
 def is_row_index(values: list[str]) -> bool:
     """Whether a column counts the rows: consecutive whole numbers, up or down."""
+    return counts(values[:SAMPLED]) and counts(values)
+
+
+def counts(values: list[str]) -> bool:
+    """Whether these are consecutive whole numbers, up or down."""
     x = parse_numbers(values)[0]
     if len(x) < 2 or not (np.abs(x) <= LARGEST).all():
         return False

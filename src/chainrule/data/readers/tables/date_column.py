@@ -4,6 +4,7 @@
 sin 2πu, cos 2πu              u: share of the day, of the week, of the year that has passed
 """
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +22,7 @@ from chainrule.data.readers.tables.dates import (
     seconds,
     seconds_of_day,
 )
-from chainrule.data.readers.tables.numbers import is_missing
+from chainrule.data.readers.tables.numbers import has_words, is_missing
 from chainrule.data.state import FLAG, NUMBER, POSITIVE, TEXT, TEXTS, fields
 from chainrule.errors import InputError
 
@@ -89,16 +90,19 @@ class DateColumn:
 
     def days(self, values: list[str]) -> np.ndarray:
         """Days since 1970, or shares of a day; NaN where there is none."""
-        t = np.full(len(values), np.nan)
+        known: dict[str, float] = {}
         for row, value in enumerate(values):
-            if is_missing(value):
-                continue
-            where = place(self.name, row)
-            if self.time_of_day:
-                t[row] = seconds_of_day(where, value) / DAY
-            else:
-                t[row] = seconds(where, dashed(value), self.day_first) / DAY
-        return t
+            if value not in known:
+                known[value] = self.day(value, place(self.name, row))
+        return np.fromiter(map(known.__getitem__, values), np.float64, len(values))
+
+    def day(self, value: str, where: str) -> float:
+        """That of one cell; its place is for messages."""
+        if is_missing(value):
+            return math.nan
+        if self.time_of_day:
+            return seconds_of_day(where, value) / DAY
+        return seconds(where, dashed(value), self.day_first) / DAY
 
     def encode(self, values: list[str]) -> np.ndarray:
         return self.encode_days(self.days(values))
@@ -173,17 +177,22 @@ class DateForm(NamedTuple):
 
 def date_form(name: str, values: list[str], order: str) -> DateForm | None:
     """How a column of dates is read; None if it holds something else."""
-    words = [value for value in values if not is_missing(value)]
-    if not words:
+    if not has_words(values):
+        return DateForm(True, False) if are_compact(values) else None
+    tally = {word: n for word, n in Counter(values).items() if not is_missing(word)}
+    dates, clocks = (sum(n for word, n in tally.items() if f(word)) for f in (matched, is_clock))
+    if max(dates, clocks) < MAJORITY * sum(tally.values()):
         return None
-    if all(COMPACT.fullmatch(word) for word in words):
-        valid = all(is_date(dashed(word)) for word in set(words))
-        return DateForm(True, False) if valid else None
-    tally = Counter(words).items()
-    dates, clocks = (sum(n for word, n in tally if f(word)) for f in (matched, is_clock))
-    if max(dates, clocks) < MAJORITY * len(words):
-        return None
-    return DateForm(is_day_first(name, words, order), clocks > dates)
+    return DateForm(is_day_first(name, tally, order), clocks > dates)
+
+
+def are_compact(numbers: list[str]) -> bool:
+    """Whether numbers are days such as 20240301."""
+    first = next((value for value in numbers if not is_missing(value)), "")
+    if not COMPACT.fullmatch(first):
+        return False
+    present = [value for value in set(numbers) if not is_missing(value)]
+    return all(COMPACT.fullmatch(value) and is_date(dashed(value)) for value in present)
 
 
 def is_date(text: str) -> bool:

@@ -122,5 +122,8 @@ def seconds_of_day(where: str, value: str) -> int:
 
 def column_seconds(name: str, values: Sequence[str], order: str = "auto") -> list[int]:
     """Seconds since 1970 of every cell of a column."""
-    first = is_day_first(name, values, order)
-    return [seconds(place(name, row), value, first) for row, value in enumerate(values)]
+    first, known = is_day_first(name, values, order), dict[str, int]()
+    for row, value in enumerate(values):
+        if value not in known:
+            known[value] = seconds(place(name, row), value, first)
+    return [known[value] for value in values]

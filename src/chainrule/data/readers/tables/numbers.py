@@ -5,7 +5,7 @@ leaves it open follows the other columns of its table, or is refused.
 """
 
 import re
-from collections import Counter
+from collections import Counter, deque
 from dataclasses import dataclass
 from typing import Any
 
@@ -94,12 +94,14 @@ def symbol_of(found: re.Match[str]) -> str | None:
 def units_after(values: list[str]) -> tuple[Counter[str], int]:
     """(cells by the word that follows their number, such as kg; cells that are not missing)."""
     units: Counter[str] = Counter()
-    present = Counter(value for value in values if not is_missing(value))
+    present = {value: n for value, n in Counter(values).items() if not is_missing(value)}
     for value, number in present.items():
-        found = None if len(value) > MAX_FORMATTED else UNIT.fullmatch(value)
+        if len(value) > MAX_FORMATTED or value[-1].isdecimal():
+            continue
+        found = UNIT.fullmatch(value)
         if found and not EXPONENT.fullmatch(value):
             units[found["unit"]] += number
-    return units, present.total()
+    return units, sum(present.values())
 
 
 def common_unit(values: list[str], least: float = 1.0) -> str:
@@ -134,17 +136,42 @@ def is_missing(value: str) -> bool:
 
 def parse_numbers(values: list[str]) -> tuple[np.ndarray, list[int]]:
     """(x, words): one float64 per value, NaN where it is no number, and the rows of words."""
+    try:
+        x = np.fromiter(map(float, values), np.float64, len(values))
+        if "_" not in "".join(values):  # float("1_000") is 1000.0, but in a table it is a code
+            return x, []
+    except ValueError:
+        pass
     x = np.full(len(values), np.nan)
     words = []
     for row, value in enumerate(values):
-        if value.casefold() in MISSING:
+        if not value:
             continue
         try:
-            # float("1_000") is 1000.0, but in a table it is a code.
             x[row] = float(value.replace("_", "code"))
         except ValueError:
-            words.append(row)
+            if value.casefold() not in MISSING:
+                words.append(row)
     return x, words
+
+
+def has_words(values: list[str]) -> bool:
+    """Whether a cell is neither a number nor missing; it ends at the first word."""
+    try:
+        deque(map(float, values), maxlen=0)
+        if "_" not in "".join(values):
+            return False
+    except ValueError:
+        pass
+    return any(is_word(value) for value in values if value)
+
+
+def is_word(value: str) -> bool:
+    try:
+        float(value.replace("_", "code"))
+    except ValueError:
+        return not is_missing(value)
+    return False
 
 
 def _any_symbol(cell: str, decimal: str) -> float | None:

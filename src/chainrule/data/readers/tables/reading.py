@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,9 @@ from chainrule.data.readers.tables.numbers import (
     PlainNumber,
     common_unit,
     decimals_of,
+    has_words,
     is_missing,
+    is_word,
     parse_numbers,
     symbols_in,
     units_after,
@@ -62,9 +65,7 @@ class Reading:
         written = self.formats.get(name)
         if self.missing:
             marks = {mark.strip().casefold() for mark in self.missing}
-            values_of_marks = {
-                float(m) for m in marks if not parse_numbers([m])[1] and not is_missing(m)
-            }
+            values_of_marks = {float(m) for m in marks if not is_word(m) and not is_missing(m)}
             values = ["" if _is_mark(value, marks, values_of_marks) else value for value in values]
         if written is None:
             return values
@@ -119,7 +120,8 @@ def decide(
     if decimal not in ("", *MARKS):
         raise InputError(f"`decimal` must be '.' or ',', got {decimal!r}")
     written = Reading(missing=missing).plain(columns)
-    units = {n: unit for n, values in written.items() if (unit := common_unit(values, MAJORITY))}
+    worded = {name: values for name, values in written.items() if has_words(values)}
+    units = {n: unit for n, values in worded.items() if (unit := common_unit(values, MAJORITY))}
     cleaned = written | {n: without_unit(written[n], unit) for n, unit in units.items()}
     faults = Faults()
     allowed: dict[str, frozenset[str]] = {}
@@ -127,16 +129,17 @@ def decide(
         with faults:
             if name in units:
                 check_unit(name, written[name], units[name])
-            marks = possible_decimals(name, values)
+            mixed = name in worded and has_words(values)
+            marks = possible_decimals(name, values) if mixed else decimals_of_plain(values)
             if marks is not None:
                 allowed[name] = marks
     known = {decimal} if decimal else {min(marks) for marks in allowed.values() if len(marks) == 1}
     formats: dict[str, NumberFormat] = {}
-    remarks = [r for name, values in written.items() if (r := mixed_units(name, values))]
+    remarks = [r for name, values in worded.items() if (r := mixed_units(name, values))]
     for name, marks in allowed.items():
         with faults:
             mark = chosen_decimal(name, cleaned[name], marks, known, forced=bool(decimal))
-            if mark == "." and name not in units and not parse_numbers(cleaned[name])[1]:
+            if mark == "." and name not in worded:
                 continue
             symbol = chosen_symbol(name, cleaned[name])
             formats[name] = NumberFormat(mark, symbol, units.get(name, ""))
@@ -176,9 +179,8 @@ def mixed_units(name: str, values: list[str]) -> str:
 def possible_decimals(name: str, values: list[str]) -> frozenset[str] | None:
     """The decimal marks that a column's numbers allow; empty without any mark, None for words."""
     cells = {v for v in set(values) if not isinstance(v, PlainNumber) and not is_missing(v)}
-    strange = set(cells) if parse_numbers(list(cells))[1] else set()
-    marks = {cell: decimals_of(cell) for cell in strange}
-    strange = {cell for cell in strange if not marks[cell] and parse_numbers([cell])[1]}
+    marks = {cell: decimals_of(cell) for cell in cells}
+    strange = {cell for cell in cells if not marks[cell] and is_word(cell)}
     if strange:
         rows = [row for row, value in enumerate(values) if value in strange]
         present = sum(not is_missing(value) for value in values)
@@ -186,9 +188,6 @@ def possible_decimals(name: str, values: list[str]) -> frozenset[str] | None:
             return None
         raise InputError(words_among_numbers(name, values, rows))
     marked = [cell for cell in cells if "." in cell or "," in cell]
-    if not marks:  # plain numbers
-        clear = any(not UNCLEAR.fullmatch(cell) for cell in marked)
-        return frozenset("." if clear else MARKS if marked else "")
     allowed = frozenset(MARKS).intersection(*(marks[cell] for cell in marked if marks[cell]))
     if not allowed:
         point, comma = (min(c for c in marked if marks[c] == {mark}) for mark in MARKS)
@@ -197,6 +196,18 @@ def possible_decimals(name: str, values: list[str]) -> frozenset[str] | None:
             "comma; write all its numbers alike"
         )
     return allowed if marked else frozenset()
+
+
+def decimals_of_plain(values: list[str]) -> frozenset[str]:
+    """The same for a column of plain numbers; 1.234 may be written with either mark."""
+    marked = (
+        value
+        for value in values
+        if "." in value and not isinstance(value, PlainNumber) and not is_missing(value)
+    )
+    first = next(marked, "")
+    clear = any(not UNCLEAR.fullmatch(value) for value in chain([first], marked))
+    return frozenset(("." if clear else MARKS) if first else "")
 
 
 def words_among_numbers(name: str, values: list[str], rows: list[int], kind: str = "") -> str:
@@ -223,7 +234,7 @@ def chosen_decimal(
         return min(allowed)
     if len(known) == 1:
         return min(known)
-    if not known and not parse_numbers(values)[1]:
+    if not known and not has_words(values):
         return "."
     unclear = min(value for value in set(values) if set(value) & set(MARKS))
     raise InputError(
@@ -252,11 +263,13 @@ def is_formatted(cell: str, written: NumberFormat) -> bool:
 def one_spelling(name: str, values: list[str]) -> tuple[list[str], tuple[str, ...]]:
     """(values, remarks): words that differ in case only, all in their most frequent spelling."""
     counts = {word: n for word, n in Counter(values).items() if not is_missing(word)}
+    if not has_words(list(counts)):
+        return values, ()
     groups: dict[str, list[str]] = {}
     for word in sorted(counts, key=lambda word: (-counts[word], word)):
         groups.setdefault(word.casefold(), []).append(word)
     several = [words for words in groups.values() if len(words) > 1]
-    if not several or not parse_numbers(list(counts))[1]:
+    if not several:
         return values, ()
     spelled = {word: words[0] for words in several for word in words}
     shown = "; ".join(" = ".join(map(repr, words)) for words in several[:EXAMPLES])

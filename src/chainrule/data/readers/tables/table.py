@@ -29,7 +29,7 @@ from chainrule.data.readers.tables.columns import (
     numeric_column,
     read_table,
 )
-from chainrule.data.readers.tables.numbers import is_missing, parse_numbers
+from chainrule.data.readers.tables.numbers import has_words, is_missing
 from chainrule.data.readers.tables.reading import Reading, decide, one_spelling
 from chainrule.data.readers.tables.table_encoder import (
     TableEncoder,
@@ -191,7 +191,7 @@ def infer_classes(name: str, values: list[str], task: str | None) -> tuple[str, 
             return ()
     elif task is None and len(names) > max(MAX_CATEGORIES, len(values) / 2):
         raise InputError(f"the target {name!r} looks like an identifier: it has {len(names)} words")
-    return tuple(names if parse_numbers(names)[1] else sorted(names, key=float))
+    return tuple(names if has_words(names) else sorted(names, key=float))
 
 
 def rare_class_remarks(classes: tuple[str, ...], y: Tensor) -> tuple[str, ...]:

@@ -112,17 +112,17 @@ class TableEncoder:
 
     def unseen(self, source: Any) -> tuple[str, ...]:
         """A note for every column with words that the training rows did not have."""
-        table, notes = self.reading.read(source), []
-        for column in self.columns:
-            if hasattr(column, "words") and column.name in table:
-                values = table[column.name]
-                pairs = zip(values, places(column.words, values), strict=True)
-                new = [value for value, place in pairs if place is None and not is_missing(value)]
-                if new:
-                    notes.append(
-                        f"column {column.name!r}: {listed(new, MAX_NEW)} in {len(new):,} of "
-                        f"{len(values):,} rows was not in the training rows and counts as missing"
-                    )
+        words = {column.name: column.words for column in self.columns if hasattr(column, "words")}
+        table, notes = self.reading.cells(source) if words else {}, []
+        for name, known in words.items():
+            values = self.reading.plain_column(name, table.get(name, []))
+            pairs = zip(values, places(known, values), strict=True)
+            new = [value for value, place in pairs if place is None and not is_missing(value)]
+            if new:
+                notes.append(
+                    f"column {name!r}: {listed(new, MAX_NEW)} in {len(new):,} of "
+                    f"{len(values):,} rows was not in the training rows and counts as missing"
+                )
         return tuple(notes)
 
     def encode_target(self, rows: Any) -> Tensor:
