@@ -40,6 +40,7 @@ FEATURES, GROUP, BATCH, HIDDEN = 100, 131_072, 1024, [64, 64]
 CONTEXT, WINDOWS = 128, {"text": 16, "tokens": 4}
 SMALL_ROWS, ROUNDS = 400_000, 3
 SMALL_TEXT, SMALL_STEPS = 80_000_000, 60
+LARGE_STEPS, VOCAB = 2000, 4096
 GIGA = 10**9
 
 
@@ -96,7 +97,7 @@ def make_tokens(folder: Path, tokens: int) -> None:
     """Ten shards of tokens of two bytes: pieces of a random text in random order."""
     folder.mkdir()
     draw = np.random.default_rng(0)
-    pieces = draw.integers(0, 50_000, (64, 2**20), dtype=np.uint16)
+    pieces = draw.integers(0, VOCAB, (64, 2**20), dtype=np.uint16)
     for number in range(10):
         shard = np.lib.format.open_memmap(
             folder / f"tokens-{number}.npy", "w+", np.uint16, (tokens // 10,)
@@ -130,7 +131,7 @@ class Limit:
 
 
 def large(kind: str, path: Path, minutes: float, limit: float) -> dict[str, Any]:
-    """One epoch from a large file, or 200 steps of a text, in this process."""
+    """One epoch from a large file, which is so many steps of a text, in this process."""
     bounded = Limit(limit, list(path.iterdir()) if path.is_dir() else [path])
     memory, began = PeakMemory(), time.perf_counter()
     torch.manual_seed(0)
@@ -139,16 +140,17 @@ def large(kind: str, path: Path, minutes: float, limit: float) -> dict[str, Any]
         examples, model = sum(data.blocks.sizes), cr.models.MLP(FEATURES, HIDDEN, 2)
     elif kind == "tokens":
         shards = [cr.data.memory_mapped(file) for file in sorted(path.iterdir())]
-        data, examples = TokenShards(shards, CONTEXT, 200), 200 * WINDOWS[kind] * CONTEXT
-        model = GPT(50_000, CONTEXT, 128, 4, 4)
+        data = TokenShards(shards, CONTEXT, LARGE_STEPS)
+        examples = LARGE_STEPS * WINDOWS[kind] * CONTEXT
+        model = GPT(VOCAB, CONTEXT, 128, 4, 4)
     elif kind == "arrays":
         data = cr.data.array_blocks(path / "x.npy", path / "y.npy")
         examples = sum(data.sizes)
         model = cr.models.MLP(FEATURES, HIDDEN, 2)
     else:
         text = cr.data.text_file(path)
-        data = RandomWindows(tuple(text.train), CONTEXT, 200)
-        examples = 200 * WINDOWS[kind] * CONTEXT
+        data = RandomWindows(tuple(text.train), CONTEXT, LARGE_STEPS)
+        examples = LARGE_STEPS * WINDOWS[kind] * CONTEXT
         model = GPT(len(text.classes), CONTEXT, 128, 4, 4)
     prepared = time.perf_counter() - began
     size = WINDOWS.get(kind, BATCH)
@@ -206,7 +208,7 @@ def compared(kind: str, work: Path) -> dict[str, Any]:
         examples, sources = SMALL_STEPS * WINDOWS[kind] * CONTEXT, {"disk": disk, "memory": held}
 
         def model() -> Any:
-            return GPT(50_000, CONTEXT, 128, 4, 4)
+            return GPT(VOCAB, CONTEXT, 128, 4, 4)
     else:
         if kind == "table":
             make_table(path, SMALL_ROWS)
@@ -231,7 +233,7 @@ def compared(kind: str, work: Path) -> dict[str, Any]:
     return {
         "small file, from disk a second": round(2 * examples / wall),
         "small file, in memory a second": round(2 * examples / wall_held),
-        "rate ratio, busy machine": round(wall_held / wall, 3),
+        "rate ratio": round(wall_held / wall, 3),
         "rate ratio by processor time of the training thread": round(own_held / own, 3),
         "processor time of reading, of training": round((every - own) / own, 3),
         "rounds": ROUNDS,
@@ -275,7 +277,9 @@ def measured(
         finally:
             for made in (path, work / f"small-{kind}", work / "cache"):
                 shutil.rmtree(made) if made.is_dir() else made.unlink(missing_ok=True)
-        yield {"kind": kind, "file GB": round(size / GIGA, 2), **found, **ratio}
+        today = datetime.now(UTC).date().isoformat()
+        load = {"date": today, "load after": round(os.getloadavg()[0], 2)}
+        yield {"kind": kind, "file GB": round(size / GIGA, 2), **load, **found, **ratio}
 
 
 def main() -> None:
@@ -315,11 +319,10 @@ def main() -> None:
         rows[row["kind"]] = {"command": command, **row}
         print(row, flush=True)
         record = {
-            "date": datetime.now(UTC).date().isoformat(),
-            "machine": f"{platform.machine()}, {os.cpu_count()} cores, beside other work",
+            "machine": f"{platform.machine()}, {os.cpu_count()} cores",
             "network": f"rows: MLP {FEATURES}-64-64-2, batches of {BATCH}; text: GPT of 4 layers, "
             f"128 wide, {WINDOWS['text']} windows of {CONTEXT} characters; tokens: the same with a "
-            f"vocabulary of 50,000 and {WINDOWS['tokens']} windows; seed 0, one thread",
+            f"vocabulary of {VOCAB:,} and {WINDOWS['tokens']} windows; seed 0, one thread",
             "rows": list(rows.values()),
         }
         RESULT.write_text(json.dumps(record, indent=2) + "\n", "utf-8")

@@ -8,7 +8,10 @@ batch, one thread in each of two processes. All are started and warmed up; then 
 epoch each, while the others sleep. What is told is the median over the rounds of seconds, and of
 the ratio to the hand-written script in the same round. `two` leaves out the one process with two
 threads, which a busy machine slows down most: every operation waits for both.
-Written to benchmarks/processes.json.
+
+Batch normalization of ours has the statistics of the whole batch, that of the scripts those of
+half a batch in each process. So there is one more of ResNet-20, by hand with the statistics of the
+whole batch: torch's SyncBatchNorm written for CPUs. Written to benchmarks/processes.json.
 """
 
 import json
@@ -19,17 +22,20 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-ROUNDS = 9
-LEFT_OUT = 2  # rounds of warming up
+ROUNDS = 24
+LEFT_OUT = 3  # rounds of warming up
 SIZES = {"mlp": (128, 150), "resnet-20": (32, 5), "gpt": (16, 10)}  # rows of a batch, steps
 CONTEXT, VOCAB = 64, 65
 CONTENDERS = ("one process, two threads", "two processes", "by hand", "lightning", "accelerate")
+SYNCHRONIZED = "by hand, statistics of the whole batch"
 
 
 def network(kind: str) -> nn.Module:
@@ -111,9 +117,32 @@ def ours(kind: str, wait: Callable[[], None], report: Callable[[float], None]) -
         progress.close()
 
 
-def by_hand(kind: str, wait: Callable[[], None], report: Callable[[float], None]) -> None:
+class WholeBatchNorm(nn.BatchNorm2d):
+    """Mean and variance over all processes, as SyncBatchNorm has them on GPUs."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        from torch.distributed.nn.functional import all_reduce
+
+        if not self.training:
+            return super().forward(x)
+        own = torch.stack([x.mean((0, 2, 3)), x.square().mean((0, 2, 3))])
+        mean, square = all_reduce(own) / torch.distributed.get_world_size()
+        variance = square - mean.square()
+        with torch.no_grad():
+            self.running_mean.lerp_(mean, self.momentum)
+            self.running_var.lerp_(variance, self.momentum)
+        slope = self.weight * (variance + self.eps).rsqrt()
+        return x * slope[:, None, None] + (self.bias - mean * slope)[:, None, None]
+
+
+def by_hand(
+    kind: str, wait: Callable[[], None], report: Callable[[float], None], whole: bool = False
+) -> None:
     torch.distributed.init_process_group("gloo")
     plain = network(kind)
+    for part in plain.modules():
+        if whole and isinstance(part, nn.BatchNorm2d):
+            part.__class__ = WholeBatchNorm
     model = nn.parallel.DistributedDataParallel(plain)
     steps, data, rank = optimizer(kind, plain), tensors(kind), torch.distributed.get_rank()
     for _ in range(ROUNDS):
@@ -183,7 +212,10 @@ def by_lightning(kind: str, wait: Callable[[], None], report: Callable[[float], 
     trainer.fit(Module(), torch.utils.data.DataLoader(Batches(), batch_size=None))
 
 
-RUNS = dict(zip(CONTENDERS, (ours, ours, by_hand, by_lightning, by_accelerate), strict=True))
+RUNS: dict[str, Any] = {
+    SYNCHRONIZED: partial(by_hand, whole=True),
+    **dict(zip(CONTENDERS, (ours, ours, by_hand, by_lightning, by_accelerate), strict=True)),
+}
 
 
 def worker(kind: str, contender: str) -> None:
@@ -262,9 +294,10 @@ def main() -> None:
     from processes import OUT, record
 
     kind = sys.argv[1]
-    load = os.getloadavg()[0]
-    found = {"load before": round(load, 2), "batch": SIZES[kind][0]}
-    found |= measured(kind, CONTENDERS["two" in sys.argv :])
+    found: dict[str, Any] = {"date": date.today().isoformat(), "batch": SIZES[kind][0]}
+    found["load before"] = round(os.getloadavg()[0], 2)
+    more = (SYNCHRONIZED,) if kind == "resnet-20" else ()
+    found |= measured(kind, (*CONTENDERS["two" in sys.argv :], *more))
     known = json.loads(OUT.read_text()).get("speed", {}) if OUT.exists() else {}
     record("speed", known | {kind: found})
 

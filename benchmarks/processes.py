@@ -1,11 +1,15 @@
 """Several processes: memory of each, results after kills of random ones, and after a lost machine.
 
     python benchmarks/processes.py memory        parameters, gradients and optimizer of each process
+    python benchmarks/processes.py limited       a model that one process has no memory for
     python benchmarks/processes.py kills 1 50    kills random processes at random moments
     python benchmarks/processes.py kills 1 20 sharded      the same of a sharded run
+    python benchmarks/processes.py kills 1 20 launcher     kills the launcher, then resumes
     python benchmarks/processes.py recipes       every recipe that supports processes: 2 against 1
     python benchmarks/processes.py recipes float32 NAME…   some of them, in single precision
-    python benchmarks/processes.py node          the network of one of two machines is taken down
+    python benchmarks/processes.py node down     the link of one of two machines is cut for good
+    python benchmarks/processes.py node dropped  it is cut for 20 seconds
+    python benchmarks/processes.py node killed   all of a machine is killed, and its network removed
 
 `node` needs root and iproute2: the machines are network namespaces. Everything is written to
 benchmarks/processes.json.
@@ -23,6 +27,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -35,6 +40,9 @@ RUN = ["train", "digits-mlp", "--epochs", "60", "--quiet", "--no-pictures"]
 RUN += ["--checkpoint-seconds", "0.1"]
 QUIET = {"OMP_NUM_THREADS": "1", "TORCH_CPP_LOG_LEVEL": "ERROR"}
 SIZES = {"hidden_size": 256, "num_layers": 6, "num_heads": 4}
+LARGE = {"hidden_size": 512, "num_layers": 12, "num_heads": 8}
+LEAST = 0.75  # of what AdamW needs in one process: the memory that `limited` allows
+DROPPED = 20  # seconds for which a link is cut
 
 
 def record(name: str, found: Any, append: bool = False, merge: bool = False) -> None:
@@ -47,59 +55,107 @@ def record(name: str, found: Any, append: bool = False, merge: bool = False) -> 
             known[name] = [*(before or []), found]
         else:
             known[name] = dict(sorted(((before or {}) | found).items())) if merge else found
-        known["machine"] = f"{os.cpu_count()} cores, {platform.machine()}, beside other work"
+        known["machine"] = f"{os.cpu_count()} cores, {platform.machine()}"
         known["date"] = date.today().isoformat()
         OUT.write_text(json.dumps(known, indent=1) + "\n")
     print(name, json.dumps(found), flush=True)
 
 
-def memory_of_this_process(sharded: bool) -> None:
-    """Bytes held after two steps of a GPT; printed by every process."""
+def memory_of_this_process(sharded: bool, limited: bool) -> None:
+    """Bytes held after two steps of a GPT, or how it failed; printed by every process.
+
+    limited: a large one, with less memory than AdamW needs in one process.
+    """
+    import torch
+
+    from chainrule.models.attention.gpt import GPT
+    from chainrule.training.distributed.group import joined
+
+    sizes = LARGE if limited else SIZES
+    with torch.device("meta"):
+        whole = 4 * 4 * sum(p.numel() for p in GPT(65, 64, **sizes).parameters())
+    with joined(sharded):
+        if limited:
+            limit(int(LEAST * whole))
+        try:
+            found = {"held": bytes_held(sizes)}
+        except RuntimeError as error:
+            found = {"fault": next(line for line in str(error).splitlines() if "memory" in line)}
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    print(json.dumps(found | {"whole": whole, "peak_mb": peak}), flush=True)
+    os._exit(0)  # a process whose memory ran out may not be able to leave the others
+
+
+def limit(number: int) -> None:
+    """Allow this process so many bytes more than it has."""
+    status = Path("/proc/self/status").read_text().splitlines()
+    taken = next(int(line.split()[1]) for line in status if line.startswith("VmData"))
+    most = 1024 * taken + number
+    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+
+
+def bytes_held(sizes: dict[str, Any]) -> int:
+    """Parameters, gradients and optimizer of this process after two steps."""
     import torch
 
     from chainrule.learning.tasks import LANGUAGE_MODELING
     from chainrule.models.attention.gpt import GPT
     from chainrule.training import Settings
-    from chainrule.training.distributed.group import joined
     from chainrule.training.distributed.sharding import held_bytes
     from chainrule.training.fit import trainer_for
     from chainrule.training.loop import run
     from chainrule.training.sources import RandomWindows
     from chainrule.training.trainer import prepare
 
-    with joined(sharded):
-        torch.manual_seed(0)
-        tokens = torch.randint(65, (5001,))
-        source = RandomWindows((tokens[:-1], tokens[1:]), 64, 50)
-        settings = Settings(batch_size=8, optimizer="adamw", threads=1)
-        model = GPT(65, 64, **SIZES)
-        whole = 4 * 4 * sum(p.numel() for p in model.parameters())
-        spec = prepare(model, source, None, settings, LANGUAGE_MODELING, torch.device("cpu"))
-        trainer = trainer_for(model, spec)
-        steps = run(trainer, None, tick=0)
-        for _ in range(2):
-            next(steps)
-        held = held_bytes(trainer)
-        steps.close()
-        del trainer, steps, spec, model
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-    print(json.dumps({"held": held, "whole": whole, "peak_mb": peak}), flush=True)
+    torch.manual_seed(0)
+    tokens = torch.randint(65, (5001,))
+    source = RandomWindows((tokens[:-1], tokens[1:]), 64, 50)
+    settings = Settings(batch_size=2 if sizes is LARGE else 8, optimizer="adamw", threads=1)
+    model = GPT(65, 64, **sizes)
+    spec = prepare(model, source, None, settings, LANGUAGE_MODELING, torch.device("cpu"))
+    trainer = trainer_for(model, spec)
+    steps = run(trainer, None, tick=0)
+    for _ in range(2):
+        next(steps)
+    held = held_bytes(trainer)
+    steps.close()
+    return held
+
+
+def said(number: int, kind: str, limited: bool = False) -> list[dict[str, Any]]:
+    """What so many processes print."""
+    words = [*TORCHRUN, f"--nproc-per-node={number}", __file__, "process", kind]
+    done = subprocess.run(
+        [*words, "limited"] if limited else words,
+        env=os.environ | QUIET,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
 
 
 def memory() -> None:
     """Each of 1, 2 and 4 processes, sharded and not."""
     found: dict[str, Any] = {"model": f"GPT {SIZES}, adamw, float32"}
     for number, kind in ((1, "plain"), (2, "plain"), (2, "sharded"), (4, "sharded")):
-        words = [*TORCHRUN, f"--nproc-per-node={number}", __file__, "process", kind]
-        said = subprocess.run(
-            words, env=os.environ | QUIET, check=True, capture_output=True, text=True
-        ).stdout
-        each = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
         found[f"{number} {kind}"] = [
             {"MB": round(one["held"] / 2**20, 2), "share": round(one["held"] / one["whole"], 4)}
-            for one in each
+            for one in said(number, kind)
         ]
     record("memory", found)
+
+
+def limited() -> None:
+    """A model that trains in two processes, each with a part of it, and in no other way."""
+    found: dict[str, Any] = {"model": f"GPT {LARGE}, adamw, float32", "allowed": LEAST}
+    for number, kind in ((1, "plain"), (2, "plain"), (2, "sharded"), (4, "sharded")):
+        each = said(number, kind, limited=True)
+        found["needed MB"] = round(each[0]["whole"] / 2**20, 1)
+        found[f"{number} {kind}"] = [
+            one.get("fault") or {"MB": round(one["held"] / 2**20, 2)} for one in each
+        ]
+    record("limited", found)
 
 
 SMALL: dict[str, Any] = {
@@ -122,20 +178,22 @@ SMALL: dict[str, Any] = {
 }
 
 
-def recipe_of_this_process(path: Path, precision: str, name: str) -> None:
-    """A short run of a recipe, by plain gradient steps; a fault is written down."""
+def recipes_of_this_process(place: Path, precision: str, names: list[str]) -> None:
+    """Short runs of recipes, by plain gradient steps; a fault is written down."""
     import torch
 
     from chainrule.registry import find
-    from chainrule.training.distributed.group import joined
+    from chainrule.training.distributed.group import current, joined
 
-    with joined() as group:
-        try:
-            found = few_steps(find("recipes", name).load().Recipe, getattr(torch, precision))
-        except Exception as error:
-            found = {"fault": f"{type(error).__name__}: {str(error).splitlines()[0]}"}
-        if group is None or group.first:
-            torch.save(found, path)
+    with joined():
+        number = 1 if (group := current()) is None else group.size
+        for name in names:
+            try:
+                found = few_steps(find("recipes", name).load().Recipe, getattr(torch, precision))
+            except Exception as error:
+                found = {"fault": f"{type(error).__name__}: {str(error).splitlines()[0]}"}
+            if group is None or group.first:
+                torch.save(found, place / f"{name}-{number}")
 
 
 def names_of_recipes() -> list[str]:
@@ -185,18 +243,18 @@ def real(t: Any, dtype: Any) -> Any:
 
 def recipes(precision: str, names: list[str]) -> None:
     """One process against two, recipe by recipe; what is known of others is kept."""
-    for name in names or names_of_recipes():
-        with tempfile.TemporaryDirectory() as place:
-            files = [Path(place, number) for number in "12"]
-            for number, path in enumerate(files, 1):
-                several = [*TORCHRUN, f"--nproc-per-node={number}"] if number > 1 else COMMAND[:1]
-                words = [*several, __file__, "several", path, precision, name]
-                subprocess.run(words, env=os.environ | QUIET, check=False)
-            record(f"recipes, {precision}", {name: compared(*files)}, merge=True)
+    names = names or names_of_recipes()
+    with tempfile.TemporaryDirectory() as place:
+        for several in (COMMAND[:1], [*TORCHRUN, "--nproc-per-node=2"]):
+            words = [*several, __file__, "several", place, precision, *names]
+            subprocess.run(words, env=os.environ | QUIET, check=False)
+        for name in names:
+            found = compared(*(Path(place, f"{name}-{number}") for number in (1, 2)))
+            record(f"recipes, {precision}", {name: found}, merge=True)
 
 
 def compared(alone: Path, several: Path) -> dict[str, Any]:
-    """The largest relative difference of a weight, and of a metric, after a few steps."""
+    """The largest difference of a weight, and relative one of a metric, after a few steps."""
     import torch
 
     if not (alone.exists() and several.exists()):
@@ -207,7 +265,7 @@ def compared(alone: Path, several: Path) -> dict[str, Any]:
             return dict(found)
     before = one["weights"]
     pairs = [(t.double(), before[name].double()) for name, t in two["weights"].items()]
-    worst = max(float((a - b).abs().max() / (b.abs().max() + 1e-9)) for a, b in pairs if a.numel())
+    worst = max(float((a - b).abs().max()) for a, b in pairs if a.numel())
     metrics = [
         abs(record[k] - other[k]) / (abs(other[k]) + 1e-9)
         for record, other in zip(two["records"], one["records"], strict=True)
@@ -236,33 +294,40 @@ def workers(parent: int) -> list[int]:
     return found
 
 
-def kills(first: int, last: int, sharded: bool) -> None:
-    """Kill a random process at a random moment, restart, and compare the weights bit for bit.
+def kills(first: int, last: int, kind: str) -> None:
+    """Kill a random process at a random moment, go on, and compare the weights bit for bit.
 
     The moment lies between the first checkpoint and the end if the seed is odd, else it may be at
     any time after the start.
 
     first, last: seeds of the runs.
+    kind: sharded, or launcher: then it is killed, and the run resumed.
     """
-    place = Path(tempfile.mkdtemp())
+    place, sharded = Path(tempfile.mkdtemp()), kind == "sharded"
     several = [*COMMAND, *RUN, "--processes", "2", *["--sharded"] * sharded]
+    elastic = [] if kind == "launcher" else ["--elastic", "5"]
     seconds, trained, whole = left_alone(several, sharded)
     expected = weights(whole)
     for seed in range(first, last + 1):
         chance, folder = random.Random(seed), place / str(seed)
-        started = subprocess.Popen([*several, "--elastic", "5", "--out", folder])
+        started = subprocess.Popen([*several, *elastic, "--out", folder])
         began = started_workers(started)
         if seed % 2:
             first_checkpoint(folder, started, sharded)
         time.sleep(chance.uniform(0, 0.9) * (trained if seed % 2 else seconds))
         alive = sorted(workers(started.pid)) if started.poll() is None else []
+        if kind == "launcher" and alive:
+            alive = [started.pid]
         if alive:
             os.kill(victim := chance.choice(alive), signal.SIGKILL)
         moment = time.monotonic() - began
         behind = checkpoint_of(folder, sharded).exists()
         code = started.wait()
+        if kind == "launcher" and alive:
+            code = resumed(started.pid, folder)
         found = weights(folder) if code == 0 else {}
         one = {
+            "date": date.today().isoformat(),
             "seed": seed,
             "killed": f"{alive.index(victim) + 1} of {len(alive)}" if alive else "",
             "after": f"{moment:.1f} of {seconds:.1f} s",
@@ -270,9 +335,17 @@ def kills(first: int, last: int, sharded: bool) -> None:
             "code": code,
             "equal": all(name in found and found[name].equal(t) for name, t in expected.items()),
         }
-        record("kills, sharded" if sharded else "kills", one, append=True)
+        record(f"kills, {kind}" if kind else "kills", one, append=True)
         shutil.rmtree(folder, ignore_errors=True)
     shutil.rmtree(place)
+
+
+def resumed(launcher: int, folder: Path) -> int:
+    """The exit code of `chainrule resume`, once the processes of the killed launcher have ended."""
+    while workers(launcher):
+        time.sleep(0.05)
+    words = ["resume", str(folder), "--quiet", "--no-pictures"]
+    return subprocess.run([*COMMAND, *words], check=False).returncode
 
 
 def left_alone(command: list[str], sharded: bool) -> tuple[float, float, Path]:
@@ -317,29 +390,55 @@ def started_workers(launcher: "subprocess.Popen[bytes]") -> float:
     return time.monotonic()
 
 
-def node() -> None:
-    """Two machines; the link of the second is taken down, and the first goes on alone."""
-    place, names = Path(tempfile.mkdtemp()), ("chainrule-a", "chainrule-b")
+def node(kind: str) -> None:
+    """Two machines, of which the second is lost; the first goes on alone.
+
+    A link that is dropped for less than the time in which a process waits for the others costs
+    nothing but that time: both go on, to the weights of two processes.
+    """
+    place = Path(tempfile.mkdtemp())
+    code, seconds = lost_machine(place / "run", kind)
+    several = ["--processes", "2"] if kind == "dropped" else []
+    subprocess.run([*COMMAND, *RUN, *several, "--out", place / "other"], check=True)
+    found, expected = weights(place / "run"), weights(place / "other")
+    worst = max(float((found[name] - t).abs().max()) for name, t in expected.items())
+    shutil.rmtree(place)
+    one = {"code": code, "seconds": round(seconds), "difference": worst}
+    record("node", {kind: one | {"from": "two processes" if several else "one"}}, merge=True)
+
+
+def lost_machine(folder: Path, kind: str) -> tuple[int, float]:
+    """The exit code of the first machine, and its seconds since the second was lost."""
+    names = ("chainrule-a", "chainrule-b")
+    started: list[subprocess.Popen[bytes]] = []
     try:
         network(names)
-        started = [machine(name, place / "run") for name in names]
-        while not (place / "run" / "checkpoints" / "last.safetensors").exists():
+        started += [machine(name, folder) for name in names]
+        while not (folder / "checkpoints" / "last.safetensors").exists():
             time.sleep(0.1)
             if None not in (one.poll() for one in started):
                 raise SystemExit("the machines did not find each other")
-        ip("-n", names[1], "link", "set", "veth-b", "down")
-        down = time.monotonic()
-        code = started[0].wait(600)
-        seconds = time.monotonic() - down
-        os.killpg(started[1].pid, signal.SIGKILL)
+        began = time.monotonic()
+        if kind == "killed":
+            remove(names[1])
+        else:
+            ip("-n", names[1], "link", "set", "veth-b", "down")
+        if kind == "dropped":
+            time.sleep(DROPPED)
+            ip("-n", names[1], "link", "set", "veth-b", "up")
+        return started[0].wait(600), time.monotonic() - began
     finally:
         for name in names:
-            subprocess.run(["ip", "netns", "delete", name], check=False)
-    subprocess.run([*COMMAND, *RUN, "--out", place / "alone"], check=True)
-    found, expected = weights(place / "run"), weights(place / "alone")
-    worst = max(float((found[name] - t).abs().max()) for name, t in expected.items())
-    shutil.rmtree(place)
-    record("node", {"code": code, "seconds": round(seconds), "difference": worst})
+            remove(name)
+
+
+def remove(name: str) -> None:
+    """Kill all processes of a namespace, and delete it."""
+    inside = subprocess.run(["ip", "netns", "pids", name], capture_output=True, check=False)
+    for pid in inside.stdout.split():
+        with suppress(ProcessLookupError):
+            os.kill(int(pid), signal.SIGKILL)
+    subprocess.run(["ip", "netns", "delete", name], check=False, capture_output=True)
 
 
 def network(names: tuple[str, str]) -> None:
@@ -372,20 +471,24 @@ def machine(name: str, folder: Path) -> "subprocess.Popen[bytes]":
 
 def main() -> None:
     match sys.argv[1:]:
-        case ["process", kind]:
-            memory_of_this_process(kind == "sharded")
-        case ["several", path, kind, name]:
-            recipe_of_this_process(Path(path), kind, name)
+        case ["process", kind, *how]:
+            memory_of_this_process(kind == "sharded", how == ["limited"])
+        case ["several", place, kind, *names]:
+            recipes_of_this_process(Path(place), kind, names)
         case ["recipes", "float32" | "float64" as kind, *names]:
             recipes(kind, names)
         case ["recipes", *names]:
             recipes("float64", names)
         case ["memory"]:
             memory()
-        case ["kills", first, last, *kind]:
-            kills(int(first), int(last), kind == ["sharded"])
-        case ["node"]:
-            node()
+        case ["limited"]:
+            limited()
+        case ["kills", first, last]:
+            kills(int(first), int(last), "")
+        case ["kills", first, last, "sharded" | "launcher" as kind]:
+            kills(int(first), int(last), kind)
+        case ["node", "down" | "dropped" | "killed" as kind]:
+            node(kind)
         case _:
             print(__doc__)
 

@@ -2,12 +2,14 @@
 
 import re
 import shlex
+import subprocess
 from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 from chainrule.cli.main import COMMANDS
+from chainrule.cli.options import parse_recipe
 from chainrule.cli.show import flag_rows
 from chainrule.cli.train import Train
 from chainrule.registry import entries
@@ -51,3 +53,46 @@ def test_links_lead_somewhere(page: Path) -> None:
     for link in re.findall(r"\]\((?!https?:|#)([^)#]+)", text):
         generated = "reference/" in link or "../chapters/" in link
         assert generated or (page.parent / link).exists(), link
+
+
+def blocks(page: str, language: str) -> list[str]:
+    """The code of a guide in this language."""
+    text = (ROOT / "docs" / "guides" / page).read_text("utf-8")
+    return re.findall(rf"```{language}\n(.*?)```", text, flags=re.DOTALL)
+
+
+def check_torchrun(words: list[str]) -> None:
+    """torchrun and `chainrule train` take these words."""
+    from torch.distributed.run import get_args_parser
+
+    given = get_args_parser().parse_args(words)
+    command, *rest = given.training_script_args
+    assert given.module and given.training_script == "chainrule" and command == "train"
+    assert given.max_restarts > 0 and "--out" in rest  # else a restarted pod begins again
+    entry = next(entry for entry in entries("recipes") if entry.name == rest[0])
+    parse_recipe(entry.load().Recipe, Train, rest[1:], "train", entry.title)
+
+
+def test_the_slurm_script_is_one_that_bash_and_torchrun_take() -> None:
+    script = next(text for text in blocks("many-machines.md", "") if "#SBATCH" in text)
+    subprocess.run(["bash", "-n"], input=script, text=True, check=True)
+    line = script.replace("\\\n", " ").splitlines()[-1]
+    launcher, program, *words = shlex.split(line)
+    assert (launcher, program) == ("srun", "torchrun")
+    check_torchrun(words)
+
+
+def test_the_pods_of_the_kubernetes_job_find_each_other() -> None:
+    yaml = pytest.importorskip("yaml")
+    (text,) = blocks("many-machines.md", "yaml")
+    service, job = yaml.safe_load_all(text)
+    spec, name = job["spec"], job["metadata"]["name"]
+    pod = spec["template"]["spec"]
+    assert spec["parallelism"] == spec["completions"] and spec["completionMode"] == "Indexed"
+    assert service["spec"]["selector"] == {"job-name": name}
+    assert pod["subdomain"] == service["metadata"]["name"]
+    program, *words = pod["containers"][0]["command"]
+    assert program == "torchrun"
+    assert f"--nnodes={spec['parallelism']}" in words
+    assert f"--rdzv-endpoint={name}-0.{pod['subdomain']}:29400" in words
+    check_torchrun(words)

@@ -102,8 +102,9 @@ def test_a_process_that_loses_the_others_says_how_where_nobody_says_why(
 
 
 def test_a_killed_process_is_started_again_and_the_weights_are_the_same(tmp_path: Path) -> None:
-    """Without restarts the run says how to continue; continued, it survives another kill."""
-    words = [*RUN, "--epochs", "50", "--checkpoint-seconds", "0.1", "--processes", "2"]
+    """Without restarts the run says how to continue; continued, its launcher is killed; continued
+    again, it survives another kill of a process."""
+    words = [*RUN, "--epochs", "70", "--checkpoint-seconds", "0.1", "--processes", "2"]
     whole = subprocess.run([*COMMAND, *words, "--out", "whole"], cwd=tmp_path, timeout=400)
     assert whole.returncode == 0
     lost = start(tmp_path, [*words, "--out", "lost"])
@@ -112,8 +113,12 @@ def test_a_killed_process_is_started_again_and_the_weights_are_the_same(tmp_path
     said = (tmp_path / "said").read_text().splitlines()
     assert len(said) == 1
     assert "was ended by SIGKILL; continue with: chainrule resume lost --processes 2" in said[0]
-    again = ["resume", "lost", "--processes", "2", "--elastic", "3", "--quiet", "--no-pictures"]
-    kept = start(tmp_path, again)
+    again = ["resume", "lost", "--processes", "2", "--quiet", "--no-pictures"]
+    orphaned = start(tmp_path, again)
+    last = tmp_path / "lost" / "checkpoints" / "last.safetensors"
+    wait_for(last, orphaned, last.stat().st_mtime_ns)
+    kill_launcher(orphaned)
+    kept = start(tmp_path, [*again, "--elastic", "3"])
     kill_one(kept, tmp_path / "lost")
     assert kept.wait(400) == 0
     found = load_file(tmp_path / "lost" / "model.safetensors")
@@ -136,14 +141,8 @@ def test_workers_end_with_their_launcher(tmp_path: Path) -> None:
     words = [*RUN, "--epochs", "100000", "--processes", "2", "--out", "run"]
     started = start(tmp_path, [*words, "--checkpoint-seconds", "0.1"])
     wait_for(tmp_path / "run" / "checkpoints" / "last.safetensors", started)
-    workers = children(started.pid)
-    assert len(workers) == 2
-    started.kill()
-    started.wait(20)
-    end = time.monotonic() + 20
-    while any(Path(f"/proc/{pid}").exists() for pid in workers) and time.monotonic() < end:
-        time.sleep(0.1)
-    assert not any(Path(f"/proc/{pid}").exists() for pid in workers)
+    assert len(children(started.pid)) == 2
+    kill_launcher(started)
 
 
 def start(folder: Path, words: list[str]) -> "subprocess.Popen[bytes]":
@@ -156,6 +155,17 @@ def wait_for(path: Path, started: "subprocess.Popen[bytes]", before: int = 0) ->
     while not path.exists() or path.stat().st_mtime_ns <= before:
         assert started.poll() is None
         time.sleep(0.05)
+
+
+def kill_launcher(started: "subprocess.Popen[bytes]") -> None:
+    """Its processes end with it."""
+    workers = children(started.pid)
+    started.kill()
+    started.wait(20)
+    end = time.monotonic() + 20
+    while any(Path(f"/proc/{pid}").exists() for pid in workers) and time.monotonic() < end:
+        time.sleep(0.1)
+    assert not any(Path(f"/proc/{pid}").exists() for pid in workers)
 
 
 def kill_one(started: "subprocess.Popen[bytes]", run: Path) -> None:

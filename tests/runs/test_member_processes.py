@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -101,6 +102,59 @@ def resumed(run: Run) -> Run:
     steps.close()
     assert main(["resume", str(run.folder), "--quiet", "--no-pictures"]) == 0
     return Run.load(run.folder)
+
+
+TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "--max-restarts=3"]
+ONCE = """
+import os, signal, sys
+from chainrule.cli.main import main
+from chainrule.runs import execute
+
+real = execute.fit_members
+
+def killed_once(*arguments):
+    for now in real(*arguments):
+        yield now
+        again = os.environ["TORCHELASTIC_RESTART_COUNT"] != "0"
+        if now.record and now.epoch == 2 and os.environ["RANK"] == "1" and not again:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+execute.fit_members = killed_once
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_torchrun_spreads_members_over_machines_and_starts_all_again_after_a_kill() -> None:
+    """Two members in the first process; the second is killed after its second epoch."""
+    alone = train(created("alone"))
+    Path("once.py").write_text(ONCE)
+    words = ["train", "digits-mlp", "--out", "apart", "--quiet", "--no-pictures"]
+    for name, value in SETTINGS.items():
+        given = value if isinstance(value, tuple) else (value,)
+        words += [f"--{name.replace('_', '-')}", *map(str, given)]
+    env = os.environ | {"TORCH_DISABLE_SHARE_RDZV_TCP_STORE": "1"}
+    subprocess.run([*TORCHRUN, "once.py", *words], check=True, env=env, timeout=300)
+    apart = Run.load("apart")
+    assert [path.name for path in sorted((apart.folder / "checkpoints").iterdir())] == [
+        "members-0-1",
+        "members-2-2",
+    ]
+    for name, values in weights(alone).items():
+        torch.testing.assert_close(weights(apart)[name], values, rtol=1e-5, atol=1e-6)
+    assert apart.result["stopped"] == alone.result["stopped"] != ""
+    assert len(apart.history) == len(alone.history)
+    for ours, theirs in zip(apart.history, alone.history, strict=True):
+        assert ours["validation_loss"] == pytest.approx(theirs["validation_loss"], rel=1e-5)
+
+
+def test_more_processes_of_torchrun_than_members_are_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    torchrun = {"RANK": "0", "WORLD_SIZE": "3", "MASTER_ADDR": "localhost", "MASTER_PORT": "29500"}
+    for name, value in torchrun.items():
+        monkeypatch.setenv(name, value)
+    assert main(["train", "digits-mlp", "--members", "2", "--out", "run"]) == 2
+    assert "3 processes, which cannot share 2 --members" in capsys.readouterr().err
 
 
 def test_the_fault_of_a_process_is_told_as_its_own(capsys: pytest.CaptureFixture[str]) -> None:

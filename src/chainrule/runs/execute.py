@@ -180,7 +180,8 @@ def start_from(configuration: Configuration, model: nn.Module, summary: DataSumm
 
 def fit_of(run: Run, model: nn.Module, data: Any, device: str) -> Generator[Progress]:
     """Train the model of a run in place, in one process or several."""
-    if isinstance(model, Ensemble) and run.configuration.options.processes > 1:
+    several = run.configuration.options.processes > 1 and current() is None
+    if isinstance(model, Ensemble) and several:
         from chainrule.runs.member_processes import spread
 
         return spread(run, model)
@@ -203,10 +204,12 @@ def fit(
         what = "`teacher`" if options.teacher else "`members`"
         raise InputError(f"{what} cannot be used here: the rows are on the disk; leave it out")
     if isinstance(model, Ensemble):
-        if current() is not None:
-            raise InputError("`members` train in one process, all at once; leave out `processes`")
         if device not in ("auto", "cpu"):
             raise InputError(f"`members` train on the CPU; leave out `device` {device}")
+        if (group := current()) is not None and folder is not None:
+            from chainrule.runs.member_processes import shared
+
+            return shared(configuration, model, data, folder, group)
         return fit_members(configuration, model, data, folder, range(len(model.members)))
     train, task = learned(configuration, data)
     source = as_source(train, recipe.settings, task.inputs, recipe.augmentation())

@@ -4,6 +4,8 @@ Member k has the seed of member k wherever it is trained, so its weights are tho
 to rounding. Every process checkpoints its share under checkpoints/members-FIRST-LAST. A process
 that dies is started again and continues from there; the others do not wait for it.
 
+Where torchrun has started the processes, on one machine or many, it starts all of them again.
+
 With `patience` a share stops when none of its own members improves any more; in the records of
 later epochs its metrics stay as they were. The weights that are kept are the same.
 """
@@ -31,29 +33,26 @@ from torch import nn
 from chainrule.children import die_with_parent
 from chainrule.errors import DivergenceError, InputError, NotBatchableError
 from chainrule.models.feedforward.ensemble import Ensemble
+from chainrule.runs.configuration import Configuration
 from chainrule.runs.folder import CHECKPOINTS
 from chainrule.runs.run import Run, initial_model
 from chainrule.training.batched.run import BatchedProgress
 from chainrule.training.checkpoint import separate
+from chainrule.training.distributed.group import STOP, Group
 from chainrule.training.files import WriteError
 
 RESTARTS = 3  # of one share; then the fault is not an accident
-STOP = "stop"
 FAULTS = {
     kind.__name__: kind for kind in (InputError, DivergenceError, NotBatchableError, WriteError)
 }
 
 
-@dataclass
-class Share:
-    """Members first … last - 1, the process that trains them, and what it has reported."""
+@dataclass(kw_only=True)
+class Reports:
+    """Members first … last - 1, the records of their epochs, and their weights at the end."""
 
     first: int
     last: int
-    process: "subprocess.Popen[bytes]"
-    pipe: Connection
-    restarts: int = 0
-    now: BatchedProgress | None = None
     ended: list[BatchedProgress] = field(default_factory=list)
     weights: bytes = b""
 
@@ -63,12 +62,20 @@ class Share:
         return self.ended[-1].stopped if self.ended else ""
 
 
+@dataclass(kw_only=True)
+class Share(Reports):
+    """Members, the process that trains them, and what it has reported."""
+
+    process: "subprocess.Popen[bytes]"
+    pipe: Connection
+    restarts: int = 0
+    now: BatchedProgress | None = None
+
+
 def spread(run: Run, model: Ensemble) -> Generator[BatchedProgress]:
     """Train the members in place, in as many processes as the options say."""
     k = run.configuration.options.processes
-    bounds = [part[0] for part in torch.arange(len(model.members)).tensor_split(k)]
-    edges = [*map(int, bounds), len(model.members)]
-    shares = [start(run, a, b, k) for a, b in pairwise(edges)]
+    shares = [start(run, a, b, k) for a, b in parts(len(model.members), k)]
     told = 0
     try:
         while told < epochs_known(shares) or not all(share.weights for share in shares):
@@ -81,8 +88,40 @@ def spread(run: Run, model: Ensemble) -> Generator[BatchedProgress]:
                 yield between(shares)
     finally:
         end(shares)
-    for share in shares:
-        put_in(model.members[share.first : share.last], share.weights)
+    put_together(model, shares)
+
+
+def parts(members: int, processes: int) -> list[tuple[int, int]]:
+    """First member, and the one after the last, of every process; the first ones have most."""
+    bounds = [int(part[0]) for part in torch.arange(members).tensor_split(processes)]
+    return list(pairwise([*bounds, members]))
+
+
+def shared(
+    configuration: Configuration, model: Ensemble, data: Any, folder: Path, group: Group
+) -> Generator[BatchedProgress]:
+    """Train the members in place with the other processes that torchrun has started.
+
+    None waits for the others before the end; the records of all are told then.
+    """
+    from chainrule.runs.execute import fit_members
+
+    first, last = parts(len(model.members), group.size)[group.rank]
+    own = Reports(first=first, last=last)
+    place = folder / f"members-{first}-{last - 1}"
+    with closing(fit_members(configuration, model, data, place, range(first, last))) as steps:
+        for now in steps:
+            if now.record:
+                own.ended.append(now)
+            yield replace(now, record=None, stopped="", members=())
+            if STOP[0]():
+                raise KeyboardInterrupt  # closing saves
+    own.weights = weights_of(model, first, last)
+    group.meet()
+    shares: list[Reports] = group.gather(own)
+    put_together(model, shares)
+    for epoch in range(epochs_known(shares)):
+        yield merged(shares, epoch)
 
 
 def start(run: Run, first: int, last: int, processes: int) -> Share:
@@ -98,7 +137,7 @@ def start(run: Run, first: int, last: int, processes: int) -> Share:
         env=os.environ | {"OMP_NUM_THREADS": str(threads)},
     )
     theirs.close()
-    return Share(first, last, process, ours)
+    return Share(first=first, last=last, process=process, pipe=ours)
 
 
 def listen(run: Run, shares: Sequence[Share]) -> None:
@@ -140,7 +179,7 @@ def end(shares: Sequence[Share]) -> None:
     """Ask every process to save and stop, and wait until it has."""
     for share in shares:
         with suppress(OSError):
-            share.pipe.send(STOP)
+            share.pipe.send("stop")
     for share in shares:
         with suppress(EOFError, OSError):
             while True:  # a process that waits to be heard cannot stop
@@ -149,13 +188,13 @@ def end(shares: Sequence[Share]) -> None:
         share.pipe.close()
 
 
-def epochs_known(shares: Sequence[Share]) -> int:
+def epochs_known(shares: Sequence[Reports]) -> int:
     """Epochs that every share has behind it, or has stopped before."""
     going = [len(share.ended) for share in shares if not share.stopped]
     return min(going, default=max(len(share.ended) for share in shares))
 
 
-def merged(shares: Sequence[Share], epoch: int) -> BatchedProgress:
+def merged(shares: Sequence[Reports], epoch: int) -> BatchedProgress:
     """The record of an epoch, with means over all members."""
     reports = [share.ended[min(epoch, len(share.ended) - 1)] for share in shares]
     members = tuple(member for report in reports for member in report.members)
@@ -184,11 +223,17 @@ def between(shares: Sequence[Share]) -> BatchedProgress:
     return replace(slowest, loss=loss, record=None, stopped="", members=())
 
 
-def put_in(members: nn.ModuleList, weights: bytes) -> None:
-    """Load the weights of a share into its members."""
-    nn.ModuleList(members).load_state_dict(deserialize(weights))
-    for member in members:
-        member.eval()
+def weights_of(model: Ensemble, first: int, last: int) -> bytes:
+    """The weights of the members of a share."""
+    return serialize(separate(nn.ModuleList(model.members[first:last]).state_dict()))
+
+
+def put_together(model: Ensemble, shares: Sequence[Reports]) -> None:
+    """Load the weights of every share into its members."""
+    for share in shares:
+        members = nn.ModuleList(model.members[share.first : share.last])
+        members.load_state_dict(deserialize(share.weights))
+        members.eval()
 
 
 def train_share(pipe: Connection, first: int, last: int, run: Run) -> None:
@@ -207,8 +252,7 @@ def train_share(pipe: Connection, first: int, last: int, run: Run) -> None:
             if pipe.poll():
                 return  # closing saves
             pipe.send(("progress", progress))
-    share = nn.ModuleList(model.members[first:last])
-    pipe.send(("weights", serialize(separate(share.state_dict()))))
+    pipe.send(("weights", weights_of(model, first, last)))
 
 
 def main(file: str, parent: str, first: str, last: str, folder: str, data: str) -> None:

@@ -71,7 +71,7 @@ def check(configuration: Configuration, name: str, processes: Processes) -> None
     if number == 1:
         return
     if configuration.options.members > 1:
-        check_members(several, processes)
+        check_members(configuration.options.members, number if several else 1, processes)
         return
     recipe = configuration.recipe
     require(type(recipe), name, "processes")
@@ -81,10 +81,16 @@ def check(configuration: Configuration, name: str, processes: Processes) -> None
         check_rows(recipe.settings.batch_size, recipe.settings.accumulate, number)
 
 
-def check_members(by_torchrun: bool, processes: Processes) -> None:
-    """Refuse members in processes that share every batch."""
-    if by_torchrun:
-        raise InputError("`members` are spread by `processes`; start without torchrun")
+def check_members(members: int, started: int, processes: Processes) -> None:
+    """Refuse members in processes that share every batch, or in too many of them.
+
+    started: how many torchrun has started.
+    """
+    if started > members:
+        raise InputError(
+            f"torchrun has started {started} processes, which cannot share {members} `members`, "
+            "each of which trains in one; choose more members or start fewer processes"
+        )
     given = [name for name in ("sharded", "elastic") if getattr(processes, name)]
     if given:
         raise InputError(

@@ -9,6 +9,7 @@ one of the shape of a parameter is noise of the weights, and any other is equal 
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -46,9 +47,12 @@ class SharedDraws(TorchDispatchMode):
 
     def __init__(self, share: Share, model: nn.Module):
         super().__init__()
-        self.whole, self.paused, self.needed = share, False, False
-        self.weights = {tuple(p.shape) for p in model.parameters()}
-        self.pointers = {getattr(p, "_local_tensor", p).data_ptr() for p in model.parameters()}
+        self.whole, self.model, self.paused, self.needed = share, model, False, False
+
+    @cached_property
+    def weights(self) -> set[tuple[int, ...]]:
+        """The shapes of the parameters."""
+        return {tuple(p.shape) for p in self.model.parameters()}
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
@@ -98,7 +102,8 @@ class SharedDraws(TorchDispatchMode):
     def of_weights(self, packet: Any, t: Tensor) -> bool:
         """Whether a draw is noise of the weights; dropout is that of the batch if it can be."""
         if packet in LIKE:
-            return t.data_ptr() in self.pointers
+            own = (getattr(p, "_local_tensor", p) for p in self.model.parameters())
+            return any(t.data_ptr() == p.data_ptr() for p in own)  # gathered ones move
         if packet is aten.bernoulli_ and self.rows(t.shape) is not None:
             return False
         return tuple(t.shape) in self.weights
