@@ -2,9 +2,11 @@
 
 Each is trained with seed 0 and these flags into a temporary folder; its pictures, the learning
 curve among them, go to docs/pictures/recipes/NAME, beside the command. `NAME=FOLDER` takes the
-pictures of a finished run that had these flags.
+pictures of a finished run that had these flags. A recipe that reads a user's files gets those of
+docs/own_files.py, from the data sets in $CHAINRULE_DATA, and needs no flags.
 """
 
+import os
 import shlex
 import shutil
 import subprocess
@@ -12,7 +14,11 @@ import sys
 import tempfile
 from pathlib import Path
 
+from book.links import PROJECT
 from book.pictures import COMMAND, KEPT, WIDTH, shrink
+
+sys.path.insert(0, str(PROJECT))  # for benchmarks
+from own_files import OWN
 
 MOST = 6  # pictures of one recipe
 LARGEST = 60_000  # bytes of one of them
@@ -21,15 +27,20 @@ LARGEST = 60_000  # bytes of one of them
 def draw(name: str, flags: list[str]) -> None:
     """Train a recipe and keep its pictures."""
     with tempfile.TemporaryDirectory() as folder:
-        out = Path(folder) / "run"
+        if name in OWN:
+            OWN[name].write(Path(os.environ["CHAINRULE_DATA"]).resolve(), Path(folder))
+            flags = [*OWN[name].flags.split(), "--threads", "1", *flags]
         words = ["train", name, "--seed", "0", *flags]
-        program = Path(sys.executable).parent / "chainrule"
-        subprocess.run([program, *words, "--quiet", "--out", out], check=True)
-        keep(name, out, shlex.join(["chainrule", *words]))
+        program = [sys.executable, "-m", "chainrule"]
+        subprocess.run([*program, *words, "--quiet", "--out", "run"], cwd=folder, check=True)
+        keep(name, Path(folder) / "run", shlex.join(["chainrule", *words]))
 
 
 def keep(name: str, run: Path, command: str) -> None:
-    """Copy the pictures of a run, at the size of a page, and the command that drew them."""
+    """Copy the pictures of a run, at the size of a page, and the command that drew them.
+
+    What a user's files hold is the second line of that file.
+    """
     target = KEPT / "recipes" / name
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
@@ -40,7 +51,8 @@ def keep(name: str, run: Path, command: str) -> None:
         while kept.stat().st_size > LARGEST:
             width = width * 7 // 8
             shrink(kept, width)
-    (target / COMMAND).write_text(command + "\n", "utf-8")
+    lines = [command, OWN[name].said] if name in OWN else [command]
+    (target / COMMAND).write_text("\n".join(lines) + "\n", "utf-8")
     print(name, *(path.stem for path in found[:MOST]))
 
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -14,6 +15,8 @@ CHAPTERS = sorted((DOCS / "chapters").glob("*.md"))
 PARTS = ("Errors in the lecture notes", "Exercises", "Further reading", "In the studio")
 KINDS = {"model": "models", "recipe": "recipes", "claim": "claims"}
 CELL = re.compile(r"(?ms)^```\{code-cell\}.*?^```$")
+NO_PROSE = re.compile(r"(?ms)(\{\w+\}`[^`]*`)|^```.*?^```$|\$\$.*?\$\$|\$[^$]*\$|`[^`]*`")
+FIGURE = re.compile(r"(?<![\w.])(?<!section )\d[\d,]*(?:\.(\d+)|(?= %))")
 chapter = pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
 
 
@@ -84,6 +87,58 @@ def test_every_exercise_has_its_solution_folded_away(path: Path) -> None:
 def test_the_six_exercises_of_the_notes_are_there() -> None:
     found = "".join(sorted(re.findall(r"\(L 10\.(\d)", "".join(map(text, CHAPTERS)))))
     assert found == "123456"
+
+
+@cache
+def recorded(recipe: str) -> list[float]:
+    """What benchmarks/results has of a recipe, means over its runs, and what was published."""
+    path = DOCS.parent / "benchmarks" / "results" / f"{recipe}.json"
+    if not path.exists():
+        return []
+    content = json.loads(path.read_text("utf-8"))
+    by_place: dict[tuple[str, ...], list[float]] = {}
+    for run in content["runs"]:
+        for place, value in leaves({part: run.get(part) for part in ("metrics", "compared")}):
+            if "train" not in place:
+                by_place.setdefault(place, []).append(value)
+    found = [sum(values) / len(values) for values in by_place.values()]
+    return found + [value for _, value in leaves(content["published"])]
+
+
+def leaves(tree: object, place: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], float]]:
+    """The numbers of nested dictionaries and lists, each with the names that lead to it."""
+    if isinstance(tree, dict | list):
+        for name, inside in tree.items() if isinstance(tree, dict) else enumerate(tree):
+            yield from leaves(inside, (*place, str(name)))
+    elif isinstance(tree, int | float):
+        yield place, tree
+
+
+def unrecorded(markdown: str) -> list[str]:
+    """Figures of paragraphs that name recipes, but not figures of these recipes, rounded.
+
+    A figure has a decimal point or a percent sign.
+    """
+    wrong = []
+    for paragraph in re.split(r"\n\s*\n", NO_PROSE.sub(r"\1 ", markdown)):
+        named = re.findall(r"\{recipe\}`([\w-]+)`", paragraph)
+        known = [unit * value for name in named for value in recorded(name) for unit in (1, 100)]
+        for figure in FIGURE.finditer(paragraph) if named else ():
+            said, half = float(figure[0].replace(",", "")), 0.5 * 10 ** -len(figure[1] or "")
+            if not any(abs(value - said) <= half + 1e-9 for value in known):
+                wrong.append(figure[0])
+    return wrong
+
+
+@chapter
+def test_figures_beside_a_recipe_are_those_recorded(path: Path) -> None:
+    assert not unrecorded(text(path))
+
+
+def test_a_figure_that_was_not_recorded_is_seen() -> None:
+    said = "{recipe}`mnist-lda` errs in 12.7 % and `1.5`, with $2.5$, not in 12.8 % or 1.27."
+    assert unrecorded(said) == ["12.8", "1.27"]
+    assert unrecorded("Half of 3.5 % have no recipe.") == []
 
 
 @chapter

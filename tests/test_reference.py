@@ -114,6 +114,8 @@ def test_pictures_of_a_recipe_stand_beside_the_command_that_drew_them(
         assert f"Drawn by `{drawn_by(name)}`" in reference[f"recipes/{name}.md"]
     assert "which trains less than" in reference["recipes/mnist-lenet.md"]
     assert "which trains less than" not in reference["recipes/digits-mlp.md"]
+    assert "which trains less than" not in reference["recipes/forecast.md"]
+    assert "The files: ISL's Default." in reference["recipes/mlp.md"]
     for entry in entries("recipes"):
         bare = "No picture is recorded" in reference[f"recipes/{entry.name}.md"]
         assert bare == (entry.name not in folders), entry.name

@@ -7,7 +7,7 @@ from typing import Any
 import chainrule
 from book.code import OUTSIDE, beginning, documented, public, section
 from book.links import PROJECT
-from book.pictures import claim_picture, drawn, drawn_by, is_short, kept, shapes
+from book.pictures import claim_picture, drawn, drawn_by, drawn_from, is_short, kept, shapes
 from book.signatures import arguments, names_of, returned
 from book.text import cell, escaped, fence, prose, table
 from chainrule.catalog import facts_of, links
@@ -110,7 +110,8 @@ def pictures(recipe: str) -> str:
     if not found:
         return "## Pictures\n\nNo picture is recorded. A run draws its own into its folder.\n"
     shown = [drawn(path, f"{recipe}: {path.stem.replace('-', ' ')}") for path in found]
-    told = f"Drawn by `{drawn_by(recipe)}`{SHORTER if is_short(recipe) else ''}.\n"
+    files = f" The files: {escaped(said)}." if (said := drawn_from(recipe)) else ""
+    told = f"Drawn by `{drawn_by(recipe)}`{SHORTER if is_short(recipe) else ''}.{files}\n"
     grid = ['<div class="run-pictures">\n', *shown[1:], "</div>\n"] if shown[1:] else []
     return "\n".join(["## Pictures\n", told, shown[0], *grid])
 

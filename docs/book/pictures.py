@@ -7,6 +7,7 @@ or a download is drawn by `docs/draw_recipes.py` and `docs/draw_samples.py` into
 import hashlib
 import json
 import os
+import re
 from pathlib import Path
 
 from book.links import DOCS
@@ -60,13 +61,17 @@ def kept(kind: str, name: str) -> list[Path]:
 
 def drawn_by(recipe: str) -> str:
     """The command that drew the kept pictures of a recipe."""
-    return (KEPT / "recipes" / recipe / COMMAND).read_text("utf-8").strip()
+    return (KEPT / "recipes" / recipe / COMMAND).read_text("utf-8").splitlines()[0]
+
+
+def drawn_from(recipe: str) -> str:
+    """What the user's files hold that this command reads; nothing where it reads none."""
+    return "".join((KEPT / "recipes" / recipe / COMMAND).read_text("utf-8").splitlines()[1:])
 
 
 def is_short(recipe: str) -> bool:
-    """Whether that command trains less than the recipe does: it sets a size."""
-    flags = {word for word in drawn_by(recipe).split() if word.startswith("--")}
-    return not flags <= {"--seed", "--threads", "--teacher", "--env"}
+    """Whether that command trains less than the recipe does: it sets a number."""
+    return bool(re.search(r" --(?!seed|threads)[a-z-]+ \d", drawn_by(recipe)))
 
 
 def shapes() -> dict[str, str]:

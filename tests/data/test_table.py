@@ -101,6 +101,13 @@ def test_a_file_of_another_kind_is_called_by_its_name(write, content, what):
         read_csv(write(content))
 
 
+def test_a_stray_control_character_does_not_make_a_text_binary(write):
+    review = "a film like no other" * 20
+    assert read_csv(write(f"text\n{review}\x10\n")) == {"text": [f"{review}\x10"]}
+    with pytest.raises(InputError, match="is not text"):
+        read_csv(write(f"text\n{review}\0\n"))
+
+
 def test_a_file_that_is_not_there_is_refused(tmp_path):
     with pytest.raises(InputError, match="there is no file"):
         read_csv(tmp_path / "none.csv")

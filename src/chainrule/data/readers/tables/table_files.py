@@ -19,6 +19,7 @@ from chainrule.errors import InputError
 
 MAX_CELLS = 50_000_000  # of a table in a binary format
 MAX_REASON = 200  # characters of what a library says
+STRANGE = 0.01  # share of control characters above which a file is not text
 SQLITE = b"SQLite format 3\x00"
 SIGNATURES = {  # first bytes of files that are sometimes taken for tables
     b"PK\x03\x04": "a zip archive; unpack it first",
@@ -88,7 +89,8 @@ def decoded(path: str | Path, content: bytes) -> tuple[str, tuple[str, ...]]:
             text = content.decode(encoding)
         except UnicodeDecodeError:
             continue
-        if any(letter < " " and letter not in "\t\n\r\f\v" for letter in set(text)):
+        strange = {letter for letter in set(text) if letter < " "} - set("\t\n\r\f\v")
+        if "\0" in strange or sum(map(text.count, strange)) > STRANGE * len(text):
             break
         names = {"cp1252": "Windows-1252", "latin-1": "Latin-1"}
         read = f"read as {names.get(encoding, 'UTF-16')}, because it is not UTF-8"

@@ -47,7 +47,8 @@ def labeled_texts(
     """The texts and classes of each split.
 
     source: the path of a CSV file, a pandas DataFrame or a dictionary of columns.
-    text, target: the two columns.
+    text: the column of the texts.
+    target: the column of the classes.
     seed: draws the validation split; the test split is always the same.
     test: a table of the test split; None holds out a fifth of the rows.
 
