@@ -52,7 +52,7 @@ def out_of_core() -> str:
     for row in found["rows"]:
         limit = f"{row['limit GB']:g} GB" if "limit GB" in row else "none"
         disk, memory = (row.get(f"small file, {k} a second") for k in ("from disk", "in memory"))
-        ratios = ("rate ratio, busy machine", "rate ratio by processor time of the training thread")
+        ratios = ("rate ratio", "rate ratio by processor time of the training thread")
         rows.append(
             [
                 KINDS[row["kind"]],
@@ -71,7 +71,8 @@ def out_of_core() -> str:
     head += " pages | small file: a second from the disk, in memory | ratio: by the clock, by "
     head += "processor time of the thread that trains"
     where = f"{found['network']}. `python benchmarks/out_of_core.py --work FOLDER` (flags in its "
-    where += f"record), {found['date']}, {found['machine']}."
+    dates = " and ".join(sorted({row["date"] for row in found["rows"]}))
+    where += f"record), {dates}, {found['machine']}."
     return table(head, rows) + f"\n{where}\n"
 
 
