@@ -57,6 +57,15 @@ def test_other_settings_start_the_file_anew() -> None:
     assert [run["seed"] for run in recording.load(path)] == [1]
 
 
+def test_a_setting_that_came_later_has_its_default_in_older_runs() -> None:
+    defaults = {"seed": 0, "processes": 1, "hidden": (64, 32)}
+    recording.record(result(0, 0.5, hidden=[8]), "chainrule train toy --hidden 8")
+    for seed, processes, kept in ((1, 1, [0, 1]), (2, 2, [2])):
+        found = result(seed, 0.1, hidden=(8,), processes=processes)
+        path = recording.record(found, "chainrule train toy", defaults)
+        assert [run["seed"] for run in recording.load(path)] == kept
+
+
 def test_the_seeds_of_a_recipe_with_layers_are_kept_together() -> None:
     """In memory a setting of several values is a tuple, in the file a list."""
     for seed in (0, 1):

@@ -33,6 +33,7 @@ def run(arguments: list[str]) -> int:
     from chainrule.cli.processes import chosen, in_processes, is_first
     from chainrule.cli.progress import follow
     from chainrule.runs import record as recording
+    from chainrule.runs.configuration import defaults
     from chainrule.runs.processes import create
 
     kind = entry.load().Recipe
@@ -52,7 +53,8 @@ def run(arguments: list[str]) -> int:
         follow(started, place)
     if place.record and is_first():
         words = shlex.join(["chainrule", "train", *repeatable(arguments)])
-        say(f"recorded in {recording.record(started.result, words)}", silent)
+        path = recording.record(started.result, words, defaults(kind))
+        say(f"recorded in {path}", silent)
     return 0
 
 

@@ -74,6 +74,11 @@ def flags(kind: type[BaseRecipe]) -> list[Flag]:
     return own + rest
 
 
+def defaults(kind: type[BaseRecipe]) -> dict[str, Any]:
+    """The value of every setting that need not be given."""
+    return {flag.name: flag.default for flag in flags(kind) if flag.default is not MISSING}
+
+
 def default_settings(kind: type[BaseRecipe]) -> Settings:
     """The training settings that a recipe declares."""
     return next(f.default for f in fields(kind) if f.name == "settings")  # type: ignore

@@ -2,10 +2,12 @@
 
 A file is a list of runs, each with its command, date, settings and metrics. A run with the same
 settings replaces the older one, and all runs of a file differ in nothing but the seed, so a mean is
-always over seeds: recording other settings starts the file anew.
+always over seeds: recording other settings starts the file anew. A setting that came after a run
+has its default in it.
 """
 
 import json
+from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
 from statistics import mean, stdev
@@ -40,11 +42,19 @@ def check_folder() -> None:
         )
 
 
-def record(result: dict[str, Any], command: str) -> Path:
-    """Add a finished run to its recipe's file."""
+def record(result: dict[str, Any], command: str, defaults: Mapping[str, Any] | None = None) -> Path:
+    """Add a finished run to its recipe's file.
+
+    Args:
+        result: of the run.
+        command: that anyone can run.
+        defaults: of the recipe's settings.
+    """
     result = json.loads(to_json(result | {"settings": without_folder(result["settings"])}))
     path = FOLDER / f"{Path(result['recipe']).stem.replace('_', '-')}.json"
-    same = [run for run in load(path) if but_seed(run["settings"]) == but_seed(result["settings"])]
+    usual = json.loads(to_json(dict(defaults or {})))
+    wanted = usual | but_seed(result["settings"])
+    same = [run for run in load(path) if usual | but_seed(run["settings"]) == wanted]
     runs = [run for run in same if run["seed"] != result["seed"]]
     runs.append({"command": command, "date": str(date.today())} | {k: result[k] for k in KEPT})
     runs.sort(key=lambda run: run["seed"])
