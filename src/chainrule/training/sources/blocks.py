@@ -4,19 +4,21 @@ order of the blocks     a permutation that follows from (seed, epoch)
 order of the rows       a permutation of every window of consecutive blocks: (seed, epoch, window)
 batch t                 rows t B … (t + 1) B - 1 of that order
 
-A window holds as many blocks as fit into `window_bytes`. One window is in use while a thread reads
-the next. Nothing is carried from batch to batch, so a run that resumes in the middle of an epoch
-reads only the window it needs.
+A window holds as many blocks as fit into `window_bytes`, one behind the other; its rows are put in
+order when a batch takes them, which costs what it costs with all rows in memory. One window is in
+use while a thread reads the next. Nothing is carried from batch to batch, so a run that resumes in
+the middle of an epoch reads only the window it needs.
 """
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from chainrule.errors import InputError
 from chainrule.learning.augmentation import Augment
@@ -144,6 +146,18 @@ class BlockShuffledRows(CollatedSource):
         return super().describe() | own
 
 
+class Window(NamedTuple):
+    """Rows as they were read, and the number of the row of each place."""
+
+    arrays: Arrays
+    order: Tensor
+
+    def rows(self, first: int, number: int) -> Arrays:
+        """Those of so many places."""
+        chosen = self.order[first : first + number]
+        return tuple(t.index_select(0, chosen) for t in self.arrays)
+
+
 class ShuffledEpoch:
     """The order of one epoch, and the windows of it that are in memory.
 
@@ -162,7 +176,7 @@ class ShuffledEpoch:
         ends = np.cumsum([source.sizes[blocks].sum() for blocks in self.windows])
         self.bounds = np.concatenate([[0], ends])
         self.reader = ThreadPoolExecutor(1, "blocks")
-        self.reading: dict[int, Future[Arrays]] = {}
+        self.reading: dict[int, Future[Window]] = {}
 
     def rows(self, step: int) -> Arrays:
         """This process's rows of batch `step`."""
@@ -175,14 +189,13 @@ class ShuffledEpoch:
             if here:
                 # Where several processes share the batches, a window has the own rows only.
                 first = self.own_before(here.start) - self.own_before(int(start))
-                arrays = self.window(window)
-                parts.append(tuple(t[first : first + len(here)] for t in arrays))
+                parts.append(self.window(window).rows(first, len(here)))
             wanted = wanted[len(here) :]
             window += 1
         if len(parts) == 1:
             return parts[0]
         if not parts:
-            return tuple(t[:0] for t in self.window(window))
+            return self.window(window).rows(0, 0)
         return tuple(torch.cat(several) for several in zip(*parts, strict=True))
 
     def places(self, step: int) -> range:
@@ -206,8 +219,8 @@ class ShuffledEpoch:
         for other in [k for k in self.reading if k not in (window, window + 1)]:
             del self.reading[other]
 
-    def window(self, window: int) -> Arrays:
-        """The rows of a window in their order; the next one is read meanwhile."""
+    def window(self, window: int) -> Window:
+        """The rows of a window; the next one is read meanwhile."""
         self.start(window)
         self.start(window + 1)
         return self.reading[window].result()
@@ -217,21 +230,24 @@ class ShuffledEpoch:
         if window < len(self.windows) and window not in self.reading:
             self.reading[window] = self.reader.submit(self.read, window)
 
-    def read(self, window: int) -> Arrays:
-        """Read every block of a window and put its rows to their places."""
+    def read(self, window: int) -> Window:
+        """Read every block of a window, and note the places of its rows."""
         blocks, start = self.windows[window], int(self.bounds[window])
         sizes = self.source.sizes[blocks]
         generator = torch.Generator().manual_seed(mix(self.seed, window + 1))
         places = torch.randperm(int(sizes.sum()), generator=generator).numpy()
         found: list[np.ndarray] = []
         total = self.own_before(int(self.bounds[window + 1])) - self.own_before(start)
+        order, end = np.empty(total, np.int64), 0
         for block, targets in zip(blocks, np.split(places, np.cumsum(sizes)[:-1]), strict=True):
             rows, targets = self.own_rows(targets, start)
             arrays = self.source.blocks.read(int(block), rows)
             found = found or [np.empty((total, *t.shape[1:]), t.numpy().dtype) for t in arrays]
+            first, end = end, end + len(targets)
+            order[targets] = np.arange(first, end)
             for whole, part in zip(found, arrays, strict=True):
-                whole[targets] = part.numpy()
-        return tuple(map(torch.from_numpy, found))
+                whole[first:end] = part.numpy()
+        return Window(tuple(map(torch.from_numpy, found)), torch.from_numpy(order))
 
     def own_rows(self, targets: np.ndarray, start: int) -> tuple[np.ndarray | None, np.ndarray]:
         """(rows of a block, their places in the window): all, or those of this process."""
