@@ -66,7 +66,7 @@ class FusedAdam(torch.optim.Adam):
                 continue
             self.kernel(
                 lists.parameters,
-                [p.grad for p in lists.parameters],
+                [p.grad for p in lists.parameters if p.grad is not None],
                 lists.m,
                 lists.v,
                 [],
