@@ -32,6 +32,22 @@ def batches(source: BlockShuffledRows, size: int, epoch: int = 0, seed: int = 0)
     return [batch(step).inputs[0].flatten() for step in range(source.steps(chosen))]
 
 
+def test_windows_take_the_memory_of_those_before_them() -> None:
+    source, chosen = numbered(64, 4), Settings(batch_size=8, epochs=3)
+    places, kept = set(), []
+    for epoch in range(3):
+        batch = source.epoch(chosen, epoch)
+        for step in range(8):
+            kept.append(batch(step).inputs[0])
+            assert source.now is not None
+            for read in source.now.reading.values():
+                places.add(read.result().arrays[0].data_ptr())
+        assert sorted(torch.cat(kept[-8:]).flatten().tolist()) == list(range(64))
+    assert len(places) == 2  # of 24 windows
+    for epoch in range(3):  # batches are copies
+        assert sorted(torch.cat(kept[8 * epoch : 8 * epoch + 8]).flatten().tolist()) == [*range(64)]
+
+
 @settings(max_examples=40, deadline=None)
 @given(
     rows=st.integers(1, 70),

@@ -44,26 +44,33 @@ class FusedAdam(torch.optim.Adam):
         super().load_state_dict(state_dict)
         self.lists = []
 
-    @torch.no_grad()
     def step(self, closure: Callable[[], Any] | None = None) -> None:  # type: ignore[override]
         if not self.lists:
             self.lists = [self._tensor_lists(group["params"]) for group in self.param_groups]
-        for group, lists in zip(self.param_groups, self.lists, strict=True):
-            parameters, m, v, t = lists
-            grads = [p.grad for p in parameters if p.grad is not None]
-            if not grads:
+        with torch.no_grad():
+            self._step([self._used(lists) for lists in self.lists])
+
+    def _used(self, lists: TensorLists) -> TensorLists:
+        """The part of a group that has a gradient."""
+        used = [i for i, p in enumerate(lists.parameters) if p.grad is not None]
+        if len(used) == len(lists.parameters):
+            return lists
+        return TensorLists(*([part[i] for i in used] for part in lists))
+
+    def _step(self, every: list[TensorLists]) -> None:
+        counts = [t for lists in every for t in lists.t]
+        if counts:
+            torch._foreach_add_(counts, 1)
+        for group, lists in zip(self.param_groups, every, strict=True):
+            if not lists.parameters:
                 continue
-            if len(grads) < len(parameters):
-                used = [i for i, p in enumerate(parameters) if p.grad is not None]
-                parameters, m, v, t = ([part[i] for i in used] for part in lists)
-            torch._foreach_add_(t, 1)
             self.kernel(
-                parameters,
-                grads,
-                m,
-                v,
+                lists.parameters,
+                [p.grad for p in lists.parameters if p.grad is not None],
+                lists.m,
+                lists.v,
                 [],
-                t,
+                lists.t,
                 lr=group["lr"],
                 beta1=group["betas"][0],
                 beta2=group["betas"][1],

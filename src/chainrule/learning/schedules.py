@@ -92,6 +92,10 @@ SCHEDULES: Mapping[str, Schedule] = {
 }
 
 
+UNCHECKED = {name: function.__wrapped__ for name, function in SCHEDULES.items()}  # type: ignore[attr-defined]
+"""The same for the engine, which calls them in every step."""
+
+
 @checked
 def schedule(name: str) -> Schedule:
     """The schedule called `name`."""
@@ -119,7 +123,7 @@ def check_schedule(name: object) -> None:
 def rate_factor(name: str | OwnSchedule, step: int, steps: int) -> float:
     """The factor of η in step t of T, by a schedule's name or by a function (t, T) of your own."""
     if isinstance(name, str):
-        return SCHEDULES[name](step / steps)
+        return UNCHECKED[name](step / steps)
     try:
         factor = float(name(step, steps))
     except (TypeError, ValueError) as error:

@@ -5,9 +5,11 @@
 
 The cross-entropy and its softmax have the gradient p - e_y; memory is taken once and used in every
 step. In mixed precision h, W and δ are bfloat16, weights, losses and gradients float32. The
-operations are those of autograd in its order, so the bits are its bits, which the tests compare.
-Rumelhart, Hinton and Williams (1986). Notes: J 3.1.
+gradients are computed by autograd's operations in its order, so their bits are its bits, which the
+tests compare. Rumelhart, Hinton and Williams (1986). Notes: J 3.1.
 """
+
+from functools import cache
 
 import torch
 import torch.nn.functional as F
@@ -19,6 +21,13 @@ from chainrule.nn.dropout import MASKS, mask
 from chainrule.nn.kernels.dense_stack import DERIVATIVES, DenseLayer, dense_layers
 from chainrule.training.settings import Settings
 from chainrule.training.sources.base import Batch
+
+MEAN, IGNORED = 1, -100  # torch's number of the reduction, and a label that no example has
+NLL, NLL_BACKWARD = (
+    torch.ops.aten.nll_loss_forward.default,
+    torch.ops.aten.nll_loss_backward.default,
+)
+SOFTMAX_BACKWARD = torch.ops.aten._log_softmax_backward_data.default
 
 
 class DeltaRecursion:
@@ -38,18 +47,23 @@ class DeltaRecursion:
         if MASKS.get() is not None or torch.is_autocast_enabled("cpu"):
             return False
         (x,), (y,), W = batch.inputs, batch.targets, self.weights[-1][0]
-        if x.dtype != W.dtype or x.ndim < 2 or x[0].numel() != self.weights[0][0].shape[1]:
+        rows, outputs, inputs = x.shape[0], W.shape[0], self.weights[0][0].shape[1]
+        if x.dtype != W.dtype or x.ndim < 2 or x.numel() != rows * inputs:
             return False
         if self.by_classes:
-            return y.ndim == 1 and y.dtype == torch.long and len(W) > 1
-        return y.dtype == W.dtype and y.numel() == len(x) * len(W)
+            return y.ndim == 1 and y.dtype == torch.long and outputs > 1
+        return y.dtype == W.dtype and y.numel() == rows * outputs
 
     def factor(self, t: Tensor) -> Tensor:
         """As it enters a product."""
         return t.bfloat16() if self.low else t
 
-    @torch.no_grad()
     def __call__(self, batch: Batch) -> Tensor:
+        with torch.no_grad():
+            return self.loss(batch)
+
+    def loss(self, batch: Batch) -> Tensor:
+        """The loss; the gradients are set on the way back."""
         h = self.factor(batch.inputs[0].flatten(1))
         weights = [(self.factor(W), b if b is None else self.factor(b)) for W, b in self.weights]
         inputs, outputs, masks = [], [], []
@@ -86,8 +100,7 @@ class DeltaRecursion:
                 torch.mm(delta.T, inputs[place], out=dW)
             W.grad = dW
             if b is not None:
-                db.copy_(delta.sum(0))
-                b.grad = db
+                b.grad = db.copy_(delta.sum(0)) if self.low else torch.sum(delta, 0, out=db)
             if place:
                 delta = delta @ weights[place]
 
@@ -95,9 +108,15 @@ class DeltaRecursion:
 def class_loss(f: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     """The mean of -log softmax(f)_y, and its gradient (p - e_y) / N."""
     log_p = f.log_softmax(1)
-    delta = torch.zeros_like(log_p).scatter_(1, y[:, None], -1 / len(y))
-    delta = torch.ops.aten._log_softmax_backward_data(delta, log_p, 1, f.dtype)
-    return F.nll_loss(log_p, y, reduction="none").mean(), delta
+    loss, number = NLL(log_p, y, None, MEAN, IGNORED)
+    delta = NLL_BACKWARD(one(f.dtype), log_p, y, None, MEAN, IGNORED, number)
+    return loss, SOFTMAX_BACKWARD(delta, log_p, 1, f.dtype)
+
+
+@cache
+def one(dtype: torch.dtype) -> Tensor:
+    """The derivative of the mean loss by itself."""
+    return torch.ones((), dtype=dtype)
 
 
 def squared_loss(f: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:

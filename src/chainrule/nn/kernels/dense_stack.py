@@ -36,9 +36,9 @@ MODULES: dict[type[nn.Module], Callable[[Tensor], Tensor]] = {
     nn.Sigmoid: torch.sigmoid,
 }
 DERIVATIVES: dict[Callable[[Tensor], Tensor], Callable[[Tensor, Tensor], Tensor]] = {
-    F.relu: lambda delta, h: torch.ops.aten.threshold_backward(delta, h, 0),
-    torch.tanh: torch.ops.aten.tanh_backward,
-    torch.sigmoid: torch.ops.aten.sigmoid_backward,
+    F.relu: lambda delta, h: torch.ops.aten.threshold_backward.default(delta, h, 0),
+    torch.tanh: torch.ops.aten.tanh_backward.default,
+    torch.sigmoid: torch.ops.aten.sigmoid_backward.default,
 }
 """δ ⊙ φ'(z), by the value h = φ(z)."""
 

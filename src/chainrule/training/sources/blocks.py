@@ -4,19 +4,22 @@ order of the blocks     a permutation that follows from (seed, epoch)
 order of the rows       a permutation of every window of consecutive blocks: (seed, epoch, window)
 batch t                 rows t B … (t + 1) B - 1 of that order
 
-A window holds as many blocks as fit into `window_bytes`. One window is in use while a thread reads
-the next. Nothing is carried from batch to batch, so a run that resumes in the middle of an epoch
-reads only the window it needs.
+A window holds as many blocks as fit into `window_bytes`, one behind the other; its rows are put in
+order when a batch takes them, which costs what it costs with all rows in memory. One window is in
+use while a thread reads the next, into the memory of the one before. Nothing is carried from batch
+to batch, so a run that resumes in the middle of an epoch reads only the window it needs.
 """
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from functools import cached_property
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from chainrule.errors import InputError
 from chainrule.learning.augmentation import Augment
@@ -74,7 +77,9 @@ class BlockShuffledRows(CollatedSource):
             raise InputError(f"`window_bytes` must be at least 1, got {window_bytes}")
         self.blocks, self.augment, self.window_bytes = blocks, augment, window_bytes
         self.sizes = np.asarray(blocks.sizes, np.int64)
+        self.now: ShuffledEpoch | None = None
         self.ahead: ShuffledEpoch | None = None  # whose first window is read already
+        self.spare: list[Arrays] = []  # memory of windows that nobody needs
 
     def __len__(self) -> int:
         return int(self.sizes.sum())
@@ -87,9 +92,17 @@ class BlockShuffledRows(CollatedSource):
         """
         if self.augment is not None:
             return None
-        found = shared(self, rank, ranks)
-        found.ahead = None
-        return found
+        return shared(self, rank, ranks).anew()
+
+    def prepared(self, task: Task, device: torch.device, training: bool) -> "BlockShuffledRows":
+        found = super().prepared(task, device, training)
+        assert isinstance(found, BlockShuffledRows)
+        return found.anew()
+
+    def anew(self) -> "BlockShuffledRows":
+        """The source itself, without windows."""
+        self.now, self.ahead, self.spare = None, None, []
+        return self
 
     def steps(self, settings: Settings) -> int:
         return math.ceil(len(self) / settings.batch_size)
@@ -98,13 +111,17 @@ class BlockShuffledRows(CollatedSource):
         key = settings.seed, settings.batch_size, epoch
         found = self.ahead if self.ahead and self.ahead.key == key else None
         found, self.ahead = found or ShuffledEpoch(self, *key), None
+        if self.now is not None:
+            self.now.keep()
+        self.now = found
         last = self.steps(settings) - 1
 
         def batch(step: int) -> Batch:
+            arrays = self.some(found.rows(step))
             if step == last and epoch + 1 < settings.epochs:
                 self.ahead = ShuffledEpoch(self, settings.seed, settings.batch_size, epoch + 1)
                 self.ahead.start(0)
-            made = self.as_batch(self.some(found.rows(step)), self.task)
+            made = self.as_batch(arrays, self.task)
             made = made._replace(size=len(found.places(step)))
             if self.augment is None:
                 return made
@@ -144,6 +161,18 @@ class BlockShuffledRows(CollatedSource):
         return super().describe() | own
 
 
+class Window(NamedTuple):
+    """Rows as they were read, and the number of the row of each place."""
+
+    arrays: Arrays
+    order: Tensor
+
+    def rows(self, first: int, number: int) -> Arrays:
+        """Those of so many places."""
+        chosen = self.order[first : first + number]
+        return tuple(t.index_select(0, chosen) for t in self.arrays)
+
+
 class ShuffledEpoch:
     """The order of one epoch, and the windows of it that are in memory.
 
@@ -162,27 +191,26 @@ class ShuffledEpoch:
         ends = np.cumsum([source.sizes[blocks].sum() for blocks in self.windows])
         self.bounds = np.concatenate([[0], ends])
         self.reader = ThreadPoolExecutor(1, "blocks")
-        self.reading: dict[int, Future[Arrays]] = {}
+        self.reading: dict[int, Future[Window]] = {}
 
     def rows(self, step: int) -> Arrays:
         """This process's rows of batch `step`."""
         parts, wanted = [], self.own(step)
         window = int(np.searchsorted(self.bounds, wanted.start, "right")) - 1
-        self.keep(window)
+        self.keep(window, window + 1)
         while wanted:
             start, end = self.bounds[window], self.bounds[window + 1]
             here = wanted[: max(0, end - wanted.start)]
             if here:
                 # Where several processes share the batches, a window has the own rows only.
                 first = self.own_before(here.start) - self.own_before(int(start))
-                arrays = self.window(window)
-                parts.append(tuple(t[first : first + len(here)] for t in arrays))
+                parts.append(self.window(window).rows(first, len(here)))
             wanted = wanted[len(here) :]
             window += 1
         if len(parts) == 1:
             return parts[0]
         if not parts:
-            return tuple(t[:0] for t in self.window(window))
+            return self.window(window).rows(0, 0)
         return tuple(torch.cat(several) for several in zip(*parts, strict=True))
 
     def places(self, step: int) -> range:
@@ -201,13 +229,15 @@ class ShuffledEpoch:
         inside = self.own(step)
         return step * each + min(max(place - inside.start, 0), len(inside))
 
-    def keep(self, window: int) -> None:
-        """Forget the windows before this one, and those after the next."""
-        for other in [k for k in self.reading if k not in (window, window + 1)]:
-            del self.reading[other]
+    def keep(self, *wanted: int) -> None:
+        """Forget all other windows; batches are copies, so that their memory may be used again."""
+        for other in [k for k in self.reading if k not in wanted]:
+            read = self.reading.pop(other)
+            if read.done() and read.exception() is None:
+                self.source.spare.append(read.result().arrays)
 
-    def window(self, window: int) -> Arrays:
-        """The rows of a window in their order; the next one is read meanwhile."""
+    def window(self, window: int) -> Window:
+        """The rows of a window; the next one is read meanwhile."""
         self.start(window)
         self.start(window + 1)
         return self.reading[window].result()
@@ -217,21 +247,35 @@ class ShuffledEpoch:
         if window < len(self.windows) and window not in self.reading:
             self.reading[window] = self.reader.submit(self.read, window)
 
-    def read(self, window: int) -> Arrays:
-        """Read every block of a window and put its rows to their places."""
+    def read(self, window: int) -> Window:
+        """Read every block of a window, and note the places of its rows."""
         blocks, start = self.windows[window], int(self.bounds[window])
         sizes = self.source.sizes[blocks]
         generator = torch.Generator().manual_seed(mix(self.seed, window + 1))
         places = torch.randperm(int(sizes.sum()), generator=generator).numpy()
-        found: list[np.ndarray] = []
+        found: Arrays = ()
         total = self.own_before(int(self.bounds[window + 1])) - self.own_before(start)
+        order, end = np.empty(total, np.int64), 0
         for block, targets in zip(blocks, np.split(places, np.cumsum(sizes)[:-1]), strict=True):
             rows, targets = self.own_rows(targets, start)
             arrays = self.source.blocks.read(int(block), rows)
-            found = found or [np.empty((total, *t.shape[1:]), t.numpy().dtype) for t in arrays]
+            found = found or self.memory(total, arrays)
+            first, end = end, end + len(targets)
+            order[targets] = np.arange(first, end)
             for whole, part in zip(found, arrays, strict=True):
-                whole[targets] = part.numpy()
-        return tuple(map(torch.from_numpy, found))
+                whole.numpy()[first:end] = part.numpy()  # torch would take further threads
+        return Window(found, torch.from_numpy(order))
+
+    def memory(self, rows: int, like: Arrays) -> Arrays:
+        """Memory for at least so many rows: that of a former window, or new one."""
+        with suppress(IndexError):  # an empty list; the other thread puts arrays there
+            found = self.source.spare.pop()
+            if len(found[0]) >= rows:
+                return found
+        share = max(1, self.source.blocks.row_bytes * self.source.ranks)
+        usual = self.source.window_bytes // share
+        most = max(rows, min(usual, self.total))
+        return tuple(torch.empty(most, *t.shape[1:], dtype=t.dtype) for t in like)
 
     def own_rows(self, targets: np.ndarray, start: int) -> tuple[np.ndarray | None, np.ndarray]:
         """(rows of a block, their places in the window): all, or those of this process."""

@@ -46,7 +46,8 @@ class Rows(BatchSource):
 
     def epoch(self, settings: Settings, epoch: int) -> Callable[[int], Batch]:
         order = self.order(settings, epoch).to(self.arrays[0].device)
-        rows = order.split(settings.batch_size)
+        several = order.shape[0] > settings.batch_size
+        rows = order.split(settings.batch_size) if several else (order,)
         return lambda step: self.gather(rows[step])
 
     def gather(self, rows: Tensor) -> Batch:
@@ -56,7 +57,7 @@ class Rows(BatchSource):
         batch = (*map(unit_range, batch[: self.inputs]), *batch[self.inputs :])
         if self.augment is not None:
             batch = (self.augment(batch[0]), *batch[1:])
-        return Batch(batch[: self.inputs], batch[self.inputs :], len(rows))
+        return Batch(batch[: self.inputs], batch[self.inputs :], rows.shape[0])
 
     def rows(self, settings: Settings, model: nn.Module) -> int:
         return self.work(settings) * places(self.arrays[0], model)

@@ -262,9 +262,9 @@ def is_formatted(cell: str, written: NumberFormat) -> bool:
 
 def one_spelling(name: str, values: list[str]) -> tuple[list[str], tuple[str, ...]]:
     """(values, remarks): words that differ in case only, all in their most frequent spelling."""
-    counts = {word: n for word, n in Counter(values).items() if not is_missing(word)}
-    if not has_words(list(counts)):
+    if not has_words(values):
         return values, ()
+    counts = {word: n for word, n in Counter(values).items() if not is_missing(word)}
     groups: dict[str, list[str]] = {}
     for word in sorted(counts, key=lambda word: (-counts[word], word)):
         groups.setdefault(word.casefold(), []).append(word)
