@@ -33,6 +33,8 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from processes_page import write
+
 OUT = Path(__file__).with_suffix(".json")
 COMMAND = [sys.executable, "-m", "chainrule"]
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run"]
@@ -58,6 +60,7 @@ def record(name: str, found: Any, append: bool = False, merge: bool = False) -> 
         known["machine"] = f"{os.cpu_count()} cores, {platform.machine()}"
         known["date"] = date.today().isoformat()
         OUT.write_text(json.dumps(known, indent=1) + "\n")
+        write()
     print(name, json.dumps(found), flush=True)
 
 
@@ -79,8 +82,9 @@ def memory_of_this_process(sharded: bool, limited: bool) -> None:
             limit(int(LEAST * whole))
         try:
             found = {"held": bytes_held(sizes)}
-        except RuntimeError as error:
-            found = {"fault": next(line for line in str(error).splitlines() if "memory" in line)}
+        except Exception as error:
+            lines = str(error).splitlines()
+            found = {"fault": next((line for line in lines if "memory" in line), lines[0])}
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     print(json.dumps(found | {"whole": whole, "peak_mb": peak}), flush=True)
     os._exit(0)  # a process whose memory ran out may not be able to leave the others
@@ -403,8 +407,9 @@ def node(kind: str) -> None:
     found, expected = weights(place / "run"), weights(place / "other")
     worst = max(float((found[name] - t).abs().max()) for name, t in expected.items())
     shutil.rmtree(place)
-    one = {"code": code, "seconds": round(seconds), "difference": worst}
-    record("node", {kind: one | {"from": "two processes" if several else "one"}}, merge=True)
+    other = "two processes" if several else "one process"
+    one = {"code": code, "seconds": round(seconds), "difference": worst, "from": other}
+    record("node", {kind: one}, merge=True)
 
 
 def lost_machine(folder: Path, kind: str) -> tuple[int, float]:

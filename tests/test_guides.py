@@ -1,5 +1,6 @@
 """The guides tell the truth: their commands and flags exist, and their links lead somewhere."""
 
+import json
 import re
 import shlex
 import subprocess
@@ -96,3 +97,22 @@ def test_the_pods_of_the_kubernetes_job_find_each_other() -> None:
     assert f"--nnodes={spec['parallelism']}" in words
     assert f"--rdzv-endpoint={name}-0.{pod['subdomain']}:29400" in words
     check_torchrun(words)
+
+
+def test_the_recipes_that_several_processes_cannot_train_are_listed() -> None:
+    text = (ROOT / "docs" / "guides" / "many-machines.md").read_text("utf-8")
+    before, rest = text.split("others say in a sentence why not:\n\n")
+    _, _, *rows = rest.split("\n\n")[0].splitlines()
+    listed = {name for row in rows for name in row.split("|")[1].strip().split(", ")}
+    kinds = {entry.name: entry.load().Recipe for entry in entries("recipes")}
+    alone = {name for name, kind in kinds.items() if "processes" in kind.unsupported}
+    assert listed == alone
+    assert before.endswith(f"{len(kinds) - len(alone)} recipes do. {len(alone)} ")
+
+
+def test_the_tables_of_many_machines_are_those_of_the_record() -> None:
+    from benchmarks.processes_page import PAGE, RECORD, written
+
+    text = PAGE.read_text("utf-8")
+    assert written(text, json.loads(RECORD.read_text("utf-8"))) == text
+    assert text.count("processes_page.py -->") == 4
