@@ -15,6 +15,12 @@ from book.notebooks import main as write_notebooks
 from book.pictures import draw_claims
 from book.reference import pages
 
+REPAIRS = (  # what screen readers and keyboards need, and Sphinx and its theme leave out
+    ("furo_navigation_tree", ' role="heading"', ' role="heading" aria-level="2"'),
+    ("body", "<dl>\n<dd>", '<dl role="presentation">\n<dd>'),  # arguments of a long signature
+    ("body", "<pre>", '<pre tabindex="0">'),  # may scroll, so a key must reach it
+)
+
 
 def setup(app: Any) -> dict[str, bool]:
     """Called by Sphinx."""
@@ -23,6 +29,7 @@ def setup(app: Any) -> dict[str, bool]:
     app.connect("source-read", link)
     app.connect("env-updated", lambda app, env: [PAGE])  # chapters may have drawn other pictures
     app.connect("doctree-resolved", fill)
+    app.connect("html-page-context", repair, priority=900)  # after the theme
     app.extensions["sphinx-mathjax-offline"].parallel_read_safe = True  # it only copies files
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
@@ -60,3 +67,10 @@ def link(app: Any, document: str, source: list[str]) -> None:
         slides = f'<a class="present-link" href="{page.stem}.html?present">As slides</a>'
         offer = f"{notebook} · {slides}"
         source[0] = re.sub(r"(?m)^(# .*)$", rf"\1\n\n{offer}", source[0], count=1)
+
+
+def repair(app: Any, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
+    """Make a page accessible before it is written."""
+    for part, found, wanted in REPAIRS:
+        if part in context:
+            context[part] = context[part].replace(found, wanted)

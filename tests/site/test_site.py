@@ -9,6 +9,7 @@ from browsing import chromium, strict_tab
 
 SITE = Path(__file__).parents[2] / "build" / "docs"
 PHONE = 390  # pixels
+SERIOUS = ("critical", "serious")
 CUT_OFF = """width => [...document.querySelectorAll("article *")].filter(one => {
   if (one.getBoundingClientRect().right <= width + 1 || !one.checkVisibility()) return false;
   for (let box = one; box.matches("article *"); box = box.parentElement)
@@ -18,6 +19,7 @@ CUT_OFF = """width => [...document.querySelectorAll("article *")].filter(one => 
 KINDS = (
     "index.html",
     "guides/first-network.html",
+    "guides/own-graph.html",
     "course.html",
     "errata.html",
     "results.html",
@@ -62,6 +64,19 @@ def test_a_page_of_each_kind_opens(page: Any, name: str) -> None:
     page.goto((SITE / name).as_uri())
     assert page.locator("h1").first.is_visible()
     assert not page.locator("img:not([alt])").count()
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_page_of_each_kind_is_accessible(page: Any, name: str) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    page.goto((SITE / name).as_uri())
+    found = axe.Axe().run(page, options={"preload": False}).response["violations"]
+    wrong = {
+        rule["id"]: [node["target"] for node in rule["nodes"]][:3]
+        for rule in found
+        if rule["impact"] in SERIOUS
+    }
+    assert not wrong, wrong
 
 
 def chapters() -> list[str]:
