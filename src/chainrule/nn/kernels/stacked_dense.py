@@ -79,5 +79,5 @@ def stacked_dense(model: nn.Module, stacked: Sequence[Tensor]) -> StackedDense |
     )
     if not layers or not plain or any(t.device.type != "cpu" for t in stacked):
         return None
-    of = dict(zip(model.parameters(), stacked, strict=True))
+    of: dict[Tensor, Tensor] = dict(zip(model.parameters(), stacked, strict=True))
     return StackedDense([StackedLayer(of[m.weight], of[m.bias], a) for m, a, _ in layers])

@@ -50,8 +50,9 @@ class StackedNetworks(Stack):
         self.dense = stacked_dense(networks[0], self.weights)
 
     def forward(self, x: Tensor) -> Tensor:  # type: ignore[override]
-        written_out = self.dense is not None and not torch.is_grad_enabled()
-        return self.dense(x) if written_out else super().forward(x, [])
+        if self.dense is not None and not torch.is_grad_enabled():
+            return self.dense(x)
+        return super().forward(x, [])
 
 
 class DQNHeader(Header):

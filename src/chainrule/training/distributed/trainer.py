@@ -104,8 +104,9 @@ class ParallelTrainer(NetworkTrainer):
     def overlapped(self) -> nn.Module:
         """The model whose gradients are summed during the backward pass, as far as it has come."""
         module = Forward(self.state.model, self.spec.train)
+        options: dict[str, Any] = dict.fromkeys(BUFFERS, False)
         with answered():
-            return DistributedDataParallel(module, **dict.fromkeys(BUFFERS, False))
+            return DistributedDataParallel(module, **options)
 
     def step(self, t: int) -> None:
         with answered(beside=True):
