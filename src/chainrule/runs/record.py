@@ -20,6 +20,7 @@ from chainrule.training.files import replace
 
 FOLDER = Path("benchmarks/results")
 BESIDE = ("auc", "exact_match", "perplexity")  # told with whatever is wanted
+ROUNDING = 1e-6  # share of a mean below which a spread is that of the sums' order
 MOST_COMPARED = 8  # a recipe that compares more has a table of its own
 KEPT = (
     "seed",
@@ -134,6 +135,9 @@ def over_seeds(name: str, values: list[float | None]) -> str:
     middle = format_metric(name, mean(known))
     if len(known) == 1:
         return middle
+    spread = stdev(known)
+    if spread < ROUNDING * abs(mean(known)):
+        spread = 0.0
     if middle.endswith(" %"):
-        return f"{middle.removesuffix(' %')} ± {100 * stdev(known):.2f} %"
-    return f"{middle} ± {stdev(known):.2g}"
+        return f"{middle.removesuffix(' %')} ± {100 * spread:.2f} %"
+    return f"{middle} ± {spread:.2g}"
