@@ -35,6 +35,15 @@ def test_two_tables_become_a_graph_with_splits_of_the_labeled_nodes(write):
     assert abs(float(train.mean())) < 1e-6  # standardized by the training nodes alone
 
 
+def test_zeros_and_ones_stay_as_they_are(write):
+    nodes = [f"{row},{int(i % 9 == 0)}" for i, row in enumerate(NODES)]
+    data = graph_table(*write(nodes, header="id,size,color,kind,rare"), "kind")
+    assert data.graph.x[:, -1].tolist() == [float(i % 9 == 0) for i in range(40)]
+    again = encoder_from_json(data.encoder.to_json())
+    rows = {"size": ["1", "0"], "color": ["red", "blue"], "rare": ["1", "0"]}
+    assert again.table.encode(rows)[:, -1].tolist() == [1, 0]
+
+
 def test_the_seed_moves_the_validation_nodes_only(write):
     paths = write()
     one, other = graph_table(*paths, "kind", seed=1), graph_table(*paths, "kind", seed=2)

@@ -19,6 +19,7 @@ from chainrule.arguments import checked
 from chainrule.data.files import errors_naming
 from chainrule.data.graph_splits import GraphSplits, graph_splits
 from chainrule.data.readers.graphs.edge_table import EdgeEncoder, without_kind
+from chainrule.data.readers.graphs.graph_table import flag_kept
 from chainrule.data.readers.graphs.node_encoder import checked_ids, id_column
 from chainrule.data.readers.tables.column_fitting import fit_columns
 from chainrule.data.readers.tables.columns import Columns, listed, read_table, require_columns
@@ -222,8 +223,10 @@ def node_columns(
     """(encoding, remarks) of the columns of the nodes by those of the training graphs."""
     formats, notes = decide(known)
     reading = Reading(formats)
-    fitted = fit_columns(reading.plain(known), rows)
+    plain = reading.plain(known)
+    fitted = fit_columns(plain, rows)
     if fitted.columns:
-        return TableEncoder(fitted.columns, "", reading=reading), notes + fitted.remarks
+        columns = tuple(flag_kept(c, plain[c.name], rows) for c in fitted.columns)
+        return TableEncoder(columns, "", reading=reading), notes + fitted.remarks
     said = "no columns of the nodes: the logarithm of the degree is the feature of a node"
     return None, (*notes, *fitted.remarks, said)

@@ -8,9 +8,11 @@ test split, a fifth is for validation; unlabeled nodes are part of the graph, an
 predicted.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -24,8 +26,14 @@ from chainrule.data.readers.graphs.node_encoder import (
     digest_of,
     id_column,
 )
+from chainrule.data.readers.tables.column_encodings import Column, NumericColumn
 from chainrule.data.readers.tables.column_fitting import fit_columns
-from chainrule.data.readers.tables.columns import Columns, is_missing, read_table
+from chainrule.data.readers.tables.columns import (
+    Columns,
+    is_missing,
+    numeric_column,
+    read_table,
+)
 from chainrule.data.readers.tables.reading import Reading, decide
 from chainrule.data.readers.tables.table import MIN_ROWS, infer_classes, rare_class_remarks
 from chainrule.data.readers.tables.table_encoder import TableEncoder
@@ -106,6 +114,15 @@ def graph_table(
     return graph_splits(graph, labels, parts, classes, encoder=encoder, remarks=every)
 
 
+def flag_kept(column: Column, values: list[str], rows: Sequence[int]) -> Column:
+    """Zeros and ones as they are: standardized, a rare one is so large that attention saturates."""
+    if not isinstance(column, NumericColumn):
+        return column
+    x = numeric_column(column.name, [values[row] for row in rows])
+    flags = np.isin(x[~np.isnan(x)], (0, 1)).all()
+    return replace(column, mean=0.0, std=1.0) if flags else column
+
+
 def labels_of(
     table: Columns, key: str, target: str, ignore: tuple[str, ...]
 ) -> tuple[Tensor, Tensor, tuple[str, ...]]:
@@ -150,9 +167,10 @@ def features(
     fitted = fit_columns(plain, rows)
     remarks = notes + fitted.remarks
     if fitted.columns:
+        columns = tuple(flag_kept(c, plain[c.name], rows) for c in fitted.columns)
         return (
-            TableEncoder(fitted.columns, "").encode(plain),
-            TableEncoder(fitted.columns, "", reading=reading),
+            TableEncoder(columns, "").encode(plain),
+            TableEncoder(columns, "", reading=reading),
             remarks,
         )
     if nodes > MAX_ONE_HOT:
