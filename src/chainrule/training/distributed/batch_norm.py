@@ -102,7 +102,8 @@ class Normalized(torch.autograd.Function):
             both = ctx.share.sum(torch.stack([of_weight, of_bias])) / found.number
             slope = (found.variance + eps).rsqrt() * (1 if weight is None else weight)
             if ctx.share.counted:  # as is a layer whose weights are -γ/σ Σ δ x̄ / N, -γ/σ Σ δ / N
-                of_x += F.batch_norm(x, found.mean, found.variance, *(-slope * both), eps=eps)
+                gamma, mu = -slope * both
+                of_x += F.batch_norm(x, found.mean, found.variance, gamma, mu, eps=eps)
         return of_x, of_weight, of_bias, None, None, None
 
 
