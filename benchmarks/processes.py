@@ -1,7 +1,6 @@
 """Several processes: memory of each, results after kills of random ones, and after a lost machine.
 
     python benchmarks/processes.py memory        parameters, gradients and optimizer of each process
-    python benchmarks/processes.py limited       a model that one process has no memory for
     python benchmarks/processes.py kills 1 50    kills random processes at random moments
     python benchmarks/processes.py kills 1 20 sharded      the same of a sharded run
     python benchmarks/processes.py kills 1 20 launcher     kills the launcher, then resumes
@@ -42,8 +41,6 @@ RUN = ["train", "digits-mlp", "--epochs", "60", "--quiet", "--no-pictures"]
 RUN += ["--checkpoint-seconds", "0.1"]
 QUIET = {"OMP_NUM_THREADS": "1", "TORCH_CPP_LOG_LEVEL": "ERROR"}
 SIZES = {"hidden_size": 256, "num_layers": 6, "num_heads": 4}
-LARGE = {"hidden_size": 512, "num_layers": 12, "num_heads": 8}
-LEAST = 0.75  # of what AdamW needs in one process: the memory that `limited` allows
 DROPPED = 20  # seconds for which a link is cut
 
 
@@ -64,102 +61,53 @@ def record(name: str, found: Any, append: bool = False, merge: bool = False) -> 
     print(name, json.dumps(found), flush=True)
 
 
-def memory_of_this_process(sharded: bool, limited: bool) -> None:
-    """Bytes held after two steps of a GPT, or how it failed; printed by every process.
-
-    limited: a large one, with less memory than AdamW needs in one process.
-    """
-    import torch
-
-    from chainrule.models.attention.gpt import GPT
-    from chainrule.training.distributed.group import joined
-
-    sizes = LARGE if limited else SIZES
-    with torch.device("meta"):
-        whole = 4 * 4 * sum(p.numel() for p in GPT(65, 64, **sizes).parameters())
-    with joined(sharded):
-        if limited:
-            limit(int(LEAST * whole))
-        try:
-            found = {"held": bytes_held(sizes)}
-        except Exception as error:
-            lines = str(error).splitlines()
-            found = {"fault": next((line for line in lines if "memory" in line), lines[0])}
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-    print(json.dumps(found | {"whole": whole, "peak_mb": peak}), flush=True)
-    os._exit(0)  # a process whose memory ran out may not be able to leave the others
-
-
-def limit(number: int) -> None:
-    """Allow this process so many bytes more than it has."""
-    status = Path("/proc/self/status").read_text().splitlines()
-    taken = next(int(line.split()[1]) for line in status if line.startswith("VmData"))
-    most = 1024 * taken + number
-    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
-
-
-def bytes_held(sizes: dict[str, Any]) -> int:
-    """Parameters, gradients and optimizer of this process after two steps."""
+def memory_of_this_process(sharded: bool) -> None:
+    """Bytes held after two steps of a GPT; printed by every process."""
     import torch
 
     from chainrule.learning.tasks import LANGUAGE_MODELING
     from chainrule.models.attention.gpt import GPT
     from chainrule.training import Settings
+    from chainrule.training.distributed.group import joined
     from chainrule.training.distributed.sharding import held_bytes
     from chainrule.training.fit import trainer_for
     from chainrule.training.loop import run
     from chainrule.training.sources import RandomWindows
     from chainrule.training.trainer import prepare
 
-    torch.manual_seed(0)
-    tokens = torch.randint(65, (5001,))
-    source = RandomWindows((tokens[:-1], tokens[1:]), 64, 50)
-    settings = Settings(batch_size=2 if sizes is LARGE else 8, optimizer="adamw", threads=1)
-    model = GPT(65, 64, **sizes)
-    spec = prepare(model, source, None, settings, LANGUAGE_MODELING, torch.device("cpu"))
-    trainer = trainer_for(model, spec)
-    steps = run(trainer, None, tick=0)
-    for _ in range(2):
-        next(steps)
-    held = held_bytes(trainer)
-    steps.close()
-    return held
-
-
-def said(number: int, kind: str, limited: bool = False) -> list[dict[str, Any]]:
-    """What so many processes print."""
-    words = [*TORCHRUN, f"--nproc-per-node={number}", __file__, "process", kind]
-    done = subprocess.run(
-        [*words, "limited"] if limited else words,
-        env=os.environ | QUIET,
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    with joined(sharded):
+        torch.manual_seed(0)
+        tokens = torch.randint(65, (5001,))
+        source = RandomWindows((tokens[:-1], tokens[1:]), 64, 50)
+        settings = Settings(batch_size=8, optimizer="adamw", threads=1)
+        model = GPT(65, 64, **SIZES)
+        whole = 4 * 4 * sum(p.numel() for p in model.parameters())
+        spec = prepare(model, source, None, settings, LANGUAGE_MODELING, torch.device("cpu"))
+        trainer = trainer_for(model, spec)
+        steps = run(trainer, None, tick=0)
+        for _ in range(2):
+            next(steps)
+        held = held_bytes(trainer)
+        steps.close()
+        del trainer, steps, spec, model
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    print(json.dumps({"held": held, "whole": whole, "peak_mb": peak}), flush=True)
 
 
 def memory() -> None:
     """Each of 1, 2 and 4 processes, sharded and not."""
     found: dict[str, Any] = {"model": f"GPT {SIZES}, adamw, float32"}
     for number, kind in ((1, "plain"), (2, "plain"), (2, "sharded"), (4, "sharded")):
+        words = [*TORCHRUN, f"--nproc-per-node={number}", __file__, "process", kind]
+        said = subprocess.run(
+            words, env=os.environ | QUIET, check=True, capture_output=True, text=True
+        ).stdout
+        each = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
         found[f"{number} {kind}"] = [
             {"MB": round(one["held"] / 2**20, 2), "share": round(one["held"] / one["whole"], 4)}
-            for one in said(number, kind)
+            for one in each
         ]
     record("memory", found)
-
-
-def limited() -> None:
-    """A model that trains in two processes, each with a part of it, and in no other way."""
-    found: dict[str, Any] = {"model": f"GPT {LARGE}, adamw, float32", "allowed": LEAST}
-    for number, kind in ((1, "plain"), (2, "plain"), (2, "sharded"), (4, "sharded")):
-        each = said(number, kind, limited=True)
-        found["needed MB"] = round(each[0]["whole"] / 2**20, 1)
-        found[f"{number} {kind}"] = [
-            one.get("fault") or {"MB": round(one["held"] / 2**20, 2)} for one in each
-        ]
-    record("limited", found)
 
 
 SMALL: dict[str, Any] = {
@@ -456,6 +404,7 @@ def network(names: tuple[str, str]) -> None:
         ip("-n", name, "address", "add", f"{address}/24", "dev", f"veth-{end}")
         ip("-n", name, "link", "set", f"veth-{end}", "up")
         ip("-n", name, "link", "set", "lo", "up")
+        ip("-n", name, "address", "add", f"{address}/32", "dev", "lo")  # stays without the link
 
 
 def ip(*words: str) -> None:
@@ -476,8 +425,8 @@ def machine(name: str, folder: Path) -> "subprocess.Popen[bytes]":
 
 def main() -> None:
     match sys.argv[1:]:
-        case ["process", kind, *how]:
-            memory_of_this_process(kind == "sharded", how == ["limited"])
+        case ["process", kind]:
+            memory_of_this_process(kind == "sharded")
         case ["several", place, kind, *names]:
             recipes_of_this_process(Path(place), kind, names)
         case ["recipes", "float32" | "float64" as kind, *names]:
@@ -486,8 +435,6 @@ def main() -> None:
             recipes("float64", names)
         case ["memory"]:
             memory()
-        case ["limited"]:
-            limited()
         case ["kills", first, last]:
             kills(int(first), int(last), "")
         case ["kills", first, last, "sharded" | "launcher" as kind]:

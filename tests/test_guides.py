@@ -115,4 +115,4 @@ def test_the_tables_of_many_machines_are_those_of_the_record() -> None:
 
     text = PAGE.read_text("utf-8")
     assert written(text, json.loads(RECORD.read_text("utf-8"))) == text
-    assert text.count("processes_page.py -->") == 4
+    assert text.count("processes_page.py -->") == 3

@@ -108,9 +108,9 @@ TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2",
 ONCE = """
 import os, signal, sys
 from chainrule.cli.main import main
-from chainrule.runs import execute
+from chainrule.runs import member_processes
 
-real = execute.fit_members
+real = member_processes.fit_members
 
 def killed_once(*arguments):
     for now in real(*arguments):
@@ -119,7 +119,7 @@ def killed_once(*arguments):
         if now.record and now.epoch == 2 and os.environ["RANK"] == "1" and not again:
             os.kill(os.getpid(), signal.SIGKILL)
 
-execute.fit_members = killed_once
+member_processes.fit_members = killed_once
 sys.exit(main(sys.argv[1:]))
 """
 

@@ -69,7 +69,7 @@ def told(what: str, code: int, error: BaseException) -> int:
     line = f"chainrule: {what}"
     if "RANK" in os.environ and not isinstance(error, KeyboardInterrupt):
         from chainrule.training.distributed import faults
-        from chainrule.training.distributed.group import lost_by
+        from chainrule.training.distributed.lost import lost_by
 
         lost = lost_by(error)
         line = f"chainrule: {lost}" if lost else line

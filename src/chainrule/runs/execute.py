@@ -3,18 +3,17 @@
 Values pass from step to step in memory; the folder receives copies.
 """
 
-import math
 import time
 from collections.abc import Generator, Sequence
 from contextlib import closing
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from torch import nn
 
 from chainrule.data.splits import BlockSplits
-from chainrule.errors import DivergenceError, InputError
+from chainrule.errors import InputError
 from chainrule.learning.tasks import Task
 from chainrule.models.feedforward.ensemble import Ensemble
 from chainrule.runs import folder as files
@@ -26,8 +25,7 @@ from chainrule.runs.logs.run_logs import RunLogs
 from chainrule.runs.predictions import Metrics, Predictions
 from chainrule.runs.recipe import DataSummary
 from chainrule.runs.run import Run, initial_model, measure
-from chainrule.training import History, Progress, Record, checkpoint, iterate, iterate_many
-from chainrule.training.batched.run import BatchedProgress
+from chainrule.training import History, Progress, Record, checkpoint, iterate
 from chainrule.training.distributed.group import current, first_in_turn, join, leave
 from chainrule.training.files import WriteError, writing
 from chainrule.training.files import replace as replace_file
@@ -206,6 +204,8 @@ def fit(
     if isinstance(model, Ensemble):
         if device not in ("auto", "cpu"):
             raise InputError(f"`members` train on the CPU; leave out `device` {device}")
+        from chainrule.runs.members import fit_members
+
         if (group := current()) is not None and folder is not None:
             from chainrule.runs.member_processes import shared
 
@@ -233,40 +233,6 @@ def learned(configuration: Configuration, data: Any) -> tuple[Any, Task]:
     from chainrule.runs.distillation import with_teacher
 
     return with_teacher(train, task, configuration.options)
-
-
-def fit_members(
-    configuration: Configuration, model: Ensemble, data: Any, folder: Path | None, places: range
-) -> Generator[BatchedProgress]:
-    """Train these members of an ensemble in place, in one program."""
-    recipe = configuration.recipe
-    train, task = learned(configuration, data)
-    steps = iterate_many(
-        [model.members[k] for k in places],
-        train,
-        tuple(data.validation),
-        [replace(recipe.settings, seed=recipe.seed + k) for k in places],
-        task,
-        folder=folder,
-        augment=recipe.augmentation(),
-    )
-    return unless_diverged(steps, places, recipe.settings.learning_rate)
-
-
-def unless_diverged(
-    steps: Generator[BatchedProgress], places: range, rate: float
-) -> Generator[BatchedProgress]:
-    """The progress of members, all of whom must keep finite losses."""
-    with closing(steps):
-        for now in steps:
-            each = zip(places, now.members, strict=False)
-            lost = [k for k, m in each if not math.isfinite(m["train_loss"])]
-            if lost:
-                raise DivergenceError(
-                    f"members {', '.join(map(str, lost))} of the ensemble diverged; try a smaller "
-                    f"`learning_rate` (now {rate:g}) or `clip_norm` 1"
-                )
-            yield now
 
 
 def compared(configuration: Configuration, predictions: Predictions) -> dict[str, Metrics]:

@@ -34,7 +34,9 @@ from chainrule.children import die_with_parent
 from chainrule.errors import DivergenceError, InputError, NotBatchableError
 from chainrule.models.feedforward.ensemble import Ensemble
 from chainrule.runs.configuration import Configuration
+from chainrule.runs.execute import start_from
 from chainrule.runs.folder import CHECKPOINTS
+from chainrule.runs.members import fit_members
 from chainrule.runs.run import Run, initial_model
 from chainrule.training.batched.run import BatchedProgress
 from chainrule.training.checkpoint import separate
@@ -104,8 +106,6 @@ def shared(
 
     None waits for the others before the end; the records of all are told then.
     """
-    from chainrule.runs.execute import fit_members
-
     first, last = parts(len(model.members), group.size)[group.rank]
     own = Reports(first=first, last=last)
     place = folder / f"members-{first}-{last - 1}"
@@ -238,8 +238,6 @@ def put_together(model: Ensemble, shares: Sequence[Reports]) -> None:
 
 def train_share(pipe: Connection, first: int, last: int, run: Run) -> None:
     """In the process of a share: train it, report, send its weights."""
-    from chainrule.runs.execute import fit_members, start_from
-
     data = run.recipe.data(run.data_folder)
     summary = run.recipe.summarize(data)
     model = initial_model(run.configuration, summary, data)

@@ -6,7 +6,7 @@ from torch import nn
 
 from chainrule.arguments import checked
 from chainrule.errors import InputError
-from chainrule.training.distributed.group import LostProcessError, answered, lost_by
+from chainrule.training.distributed.lost import LostProcessError, answered, lost_by
 
 GLOO = "[/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:537] Connection closed by peer"
 

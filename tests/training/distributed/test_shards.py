@@ -12,7 +12,7 @@ import torch.distributed as dist
 from torch.distributed.checkpoint import CheckpointException
 
 from chainrule.training.distributed import shards
-from chainrule.training.distributed.group import LostProcessError
+from chainrule.training.distributed.lost import LostProcessError
 from chainrule.training.files import WriteError
 
 NUMBERS = {"epoch": 1, "step": 2}

@@ -9,7 +9,8 @@ from torch import nn
 
 from chainrule.errors import InputError
 from chainrule.training import checkpoint
-from chainrule.training.distributed.group import Group, answered
+from chainrule.training.distributed.group import Group
+from chainrule.training.distributed.lost import answered
 from chainrule.training.randomness import GENERATOR
 from chainrule.training.sources.base import BatchSource
 from chainrule.training.trainer import TrainSpec, origin

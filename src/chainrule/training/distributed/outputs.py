@@ -12,7 +12,8 @@ from torch import Tensor
 
 from chainrule.errors import InputError
 from chainrule.shares import Share
-from chainrule.training.distributed.group import Group, answered, bounds
+from chainrule.training.distributed.group import Group, bounds
+from chainrule.training.distributed.lost import answered
 
 
 class Gathered(torch.autograd.Function):

@@ -27,7 +27,8 @@ from chainrule.errors import DivergenceError, InputError
 from chainrule.training import checkpoint
 from chainrule.training.distributed import shards
 from chainrule.training.distributed.alike import check_alike
-from chainrule.training.distributed.group import Group, answered
+from chainrule.training.distributed.group import Group
+from chainrule.training.distributed.lost import answered
 from chainrule.training.distributed.state import ParallelState
 from chainrule.training.distributed.trainer import ParallelTrainer
 from chainrule.training.evaluation import evaluation_mode

@@ -29,7 +29,7 @@ from torch.distributed.checkpoint import (
 )
 
 from chainrule.training import checkpoint
-from chainrule.training.distributed.group import answered, of_processes
+from chainrule.training.distributed.lost import answered, of_processes
 from chainrule.training.files import WriteError, read, replace, writing
 from chainrule.training.schema import parsed
 

@@ -14,7 +14,6 @@ Everything else of a step is that of `NetworkTrainer`. Li et al. (2020), VLDB 13
 import gc
 import inspect
 import time
-from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import replace
 from typing import Any
@@ -31,9 +30,11 @@ from chainrule.training.distributed.alike import check_alike
 from chainrule.training.distributed.batch_norm import synchronized
 from chainrule.training.distributed.draws import sharing
 from chainrule.training.distributed.evaluation import evaluated_together
-from chainrule.training.distributed.group import GRACE, STOP, Group, answered, check_rows
+from chainrule.training.distributed.group import GRACE, STOP, Group, check_rows
+from chainrule.training.distributed.lost import answered
 from chainrule.training.distributed.outputs import gathered
 from chainrule.training.distributed.state import ParallelState
+from chainrule.training.distributed.sums import sum_by_hand
 from chainrule.training.progress import Record
 from chainrule.training.sources.base import Batch, BatchSource, Carried, chunks
 from chainrule.training.trainer import NetworkTrainer, TrainSpec
@@ -49,7 +50,6 @@ SEPARABLE = {
 }
 """Losses of a row that no other row changes; for others all processes exchange their outputs."""
 
-AT_ONCE = 2**23  # numbers that are summed at a time
 OPTIONS = inspect.signature(DistributedDataParallel).parameters
 BUFFERS = [name for name in ("forward_sync_buffers", "broadcast_buffers") if name in OPTIONS][:1]
 """The option, by its new or its old name, that sends buffers around; ours are equal anyway."""
@@ -268,35 +268,3 @@ def check(spec: TrainSpec, group: Group) -> None:
         raise InputError(f"several processes train on the CPU; leave out `device` {spec.device}")
     rows = len(spec.train) if spec.train.whole else settings.batch_size
     check_rows(rows, settings.accumulate, group.size)
-
-
-def sum_by_hand(parameters: list[nn.Parameter], group: Group) -> bool:
-    """Sum the gradients; whether every process has one of every parameter.
-
-    A parameter that no process has used keeps none, as in one process.
-    """
-    used = torch.tensor([p.grad is not None for p in parameters], dtype=torch.int32)
-    group.sum(used)
-    gradients: dict[torch.dtype, list[Tensor]] = {}
-    for p, number in zip(parameters, used.tolist(), strict=True):
-        if number:
-            p.grad = torch.zeros_like(p) if p.grad is None else p.grad
-            gradients.setdefault(p.grad.dtype, []).append(p.grad)
-    for alike in gradients.values():
-        for part in parts_of(alike):
-            flat = group.sum(torch.cat([g.flatten() for g in part]))
-            for g, total in zip(part, flat.split([g.numel() for g in part]), strict=True):
-                g.copy_(total.view_as(g))
-    return bool((used == group.size).all())
-
-
-def parts_of(gradients: list[Tensor]) -> Iterator[list[Tensor]]:
-    """The gradients in parts of about `AT_ONCE` numbers."""
-    part: list[Tensor] = []
-    for g in gradients:
-        part.append(g)
-        if sum(one.numel() for one in part) >= AT_ONCE:
-            yield part
-            part = []
-    if part:
-        yield part
