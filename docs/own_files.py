@@ -36,6 +36,18 @@ def part_of(write: Callable[[Path, Path, int], object], rows: int) -> Write:
     return lambda data, folder: write(data, folder, rows)
 
 
+def clouds(data: Path, folder: Path) -> None:
+    """Files of points of all classes, a sub-folder for each."""
+    import chainrule as cr
+
+    found = cr.data.modelnet10(folder=data)
+    for part, split in (("train", found.train), ("test", found.test)):
+        for number in range(0, len(split.y), max(1, len(split.y) // CLOUDS)):
+            place = folder / "clouds" / part / found.classes[split.y[number]]
+            place.mkdir(parents=True, exist_ok=True)
+            own_data.write_cloud(split.x[number].numpy().astype("<f4"), place / f"{number:04}", 0)
+
+
 def scenes(data: Path, folder: Path) -> None:
     """Images and masks of the same names."""
     import chainrule as cr
@@ -101,8 +113,8 @@ OWN = {
         "--images images --masks masks --class-names ground ink --epochs 6",
     ),
     "pointnet": Own(
-        f"{CLOUDS} shapes of ModelNet10 for training and as many for the test",
-        part_of(own_data.clouds, CLOUDS),
+        f"about {CLOUDS} shapes of ModelNet10 for training and as many for the test",
+        clouds,
         "--clouds clouds --num-points 128 --visible 64 --batch-size 32 --epochs 16",
     ),
     "gcn": Own(
