@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from chainrule.data import encoder_from_json, table
 from chainrule.data.readers.tables.column_encodings import CategoricalColumn, NumericColumn
-from chainrule.data.readers.tables.columns import are_dates, as_columns, is_row_index, read_csv
+from chainrule.data.readers.tables.column_kinds import are_dates, is_row_index
+from chainrule.data.readers.tables.columns import as_columns, read_csv
 from chainrule.data.readers.tables.table import TableOptions
 from chainrule.data.readers.tables.table_encoder import TableEncoder
 from chainrule.errors import InputError

@@ -17,10 +17,11 @@ from chainrule.recipes.recurrent import multi30k_gru
 from chainrule.runs import ensembles
 from chainrule.runs.configuration import Configuration
 from chainrule.runs.execute import compared, draw
+from chainrule.runs.measures import measure
 from chainrule.runs.options import RunOptions
 from chainrule.runs.predictions import SPLITS, Predictions
 from chainrule.runs.recipe import BaseRecipe
-from chainrule.runs.run import build, measure
+from chainrule.runs.run import build
 
 
 def everything(recipe: BaseRecipe, model: nn.Module, data: Any, folder: Path) -> Predictions:

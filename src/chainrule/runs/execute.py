@@ -22,9 +22,10 @@ from chainrule.runs.folder import CHECKPOINTS, DATA, METRICS, MODEL, RESULT
 from chainrule.runs.identity import check_same, describe, fingerprints
 from chainrule.runs.lock import Lock, locked
 from chainrule.runs.logs.run_logs import RunLogs
+from chainrule.runs.measures import measure
 from chainrule.runs.predictions import Metrics, Predictions
 from chainrule.runs.recipe import DataSummary
-from chainrule.runs.run import Run, initial_model, measure
+from chainrule.runs.run import Run, initial_model
 from chainrule.training import History, Progress, Record, checkpoint, iterate
 from chainrule.training.distributed.group import current, first_in_turn, join, leave
 from chainrule.training.files import WriteError, writing

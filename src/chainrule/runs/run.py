@@ -24,7 +24,8 @@ from chainrule.runs.folder import CONFIG, DATA, MODEL, RESULT, Json, read_json
 from chainrule.runs.identity import check_same, describe
 from chainrule.runs.lock import locked
 from chainrule.runs.logs.log import check_kinds
-from chainrule.runs.predictions import Metrics, Predictions
+from chainrule.runs.measures import evaluate_run
+from chainrule.runs.predictions import Metrics
 from chainrule.runs.recipe import BaseRecipe, DataSummary
 from chainrule.runs.schema import Config, Data, Result
 from chainrule.training import History, Progress, checkpoint, devices
@@ -72,26 +73,9 @@ class Run:
         return f"Run({self.name} in {self.folder}, {state})"
 
     def _repr_html_(self) -> str:
-        from html import escape
+        from chainrule.runs.measures import as_html
 
-        if not self.finished:
-            return escape(repr(self))
-        splits = self.result["metrics"]
-        names = list(dict.fromkeys(name for metrics in splits.values() for name in metrics))
-        rows = "".join(
-            f"<tr><th>{escape(name)}</th>"
-            + "".join(f"<td>{self._formatted(splits[s].get(name), name)}</td>" for s in splits)
-            + "</tr>"
-            for name in names
-        )
-        head = "".join(f"<th>{escape(split)}</th>" for split in splits)
-        return f"<b>{escape(repr(self))}</b><table><tr><th></th>{head}</tr>{rows}</table>"
-
-    @staticmethod
-    def _formatted(value: float | None, name: str) -> str:
-        from chainrule.learning.metrics import format_metric
-
-        return format_metric(name, value)
+        return as_html(repr(self), self.result["metrics"] if self.finished else {})
 
     @classmethod
     def create(
@@ -313,18 +297,3 @@ def initial_model(configuration: Configuration, summary: DataSummary, data: Any)
     model = build(configuration, summary)
     configuration.recipe.initialize(model, data)
     return model
-
-
-def evaluate_run(configuration: Configuration, model: nn.Module, data: Any) -> Metrics:
-    """Every metric of a model on its data."""
-    return measure(Predictions(configuration.recipe, model, data))
-
-
-def measure(predictions: Predictions) -> Metrics:
-    """The recipe's metrics; for an ensemble also how well it is calibrated."""
-    found = predictions.recipe.evaluate(predictions)
-    if isinstance(predictions.model, Ensemble):
-        from chainrule.runs.ensembles import with_calibration
-
-        return with_calibration(predictions, found)
-    return found

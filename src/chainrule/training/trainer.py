@@ -152,11 +152,10 @@ class NetworkTrainer(Trainer):
 
     def written_out(self) -> DeltaRecursion | None:
         """The gradients without autograd, where model, batches, loss and settings allow it."""
-        spec, model = self.spec, self.state.model
+        spec, model, low = self.spec, self.state.model, self.precision == "mixed"
         usual = type(spec.train).forward is BatchSource.forward and model.training
         if not usual:
             return None
-        low = self.precision == "mixed"
         return delta_recursion(model, spec.task, spec.settings, self.device, low)
 
     def release(self) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from chainrule.data.readers.islp import about, islp_table
-from chainrule.data.readers.tables.columns import numeric_column
+from chainrule.data.readers.tables.column_kinds import numeric_column
 from chainrule.data.splits import Split, Splits
 
 ABOUT = about(

@@ -12,7 +12,7 @@ from chainrule.arguments import Share, checked
 from chainrule.data.files import opened
 from chainrule.data.readers.encoders import VectorEncoder
 from chainrule.data.readers.npy import FAULTS
-from chainrule.data.readers.tables.columns import LARGEST
+from chainrule.data.readers.tables.column_kinds import LARGEST
 from chainrule.data.readers.tables.table import infer_classes, rare_class_remarks
 from chainrule.data.readers.tables.table_encoder import TableEncoder
 from chainrule.data.splits import Seed, Splits, three_way_split

@@ -14,7 +14,8 @@ from chainrule.data.readers.graphs.node_encoder import NodeEncoder
 from chainrule.data.readers.images.photos import PhotoEncoder
 from chainrule.data.readers.images.pixels import MAX_PICTURE, MAX_SIDE, decode
 from chainrule.data.readers.series.series_encoder import SeriesEncoder
-from chainrule.data.readers.tables.columns import numeric_column, read_csv, require_columns
+from chainrule.data.readers.tables.column_kinds import numeric_column
+from chainrule.data.readers.tables.columns import read_csv, require_columns
 from chainrule.data.readers.tables.table_encoder import TableEncoder
 from chainrule.data.splits import Encoder
 from chainrule.data.state import FLAG, NAMES, TEXT, fields, number, one_of, optional, whole

@@ -15,11 +15,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from chainrule.errors import InputError
 from chainrule.learning.augmentation import Augment
@@ -28,6 +27,7 @@ from chainrule.nn.pixels import unit_range
 from chainrule.training.randomness import mix, permutation
 from chainrule.training.settings import Settings
 from chainrule.training.sources.base import Arrays, Batch, shared
+from chainrule.training.sources.block_windows import Window, windows
 from chainrule.training.sources.loaders import CollatedSource
 
 WINDOW_BYTES = 2**27
@@ -161,18 +161,6 @@ class BlockShuffledRows(CollatedSource):
         return super().describe() | own
 
 
-class Window(NamedTuple):
-    """Rows as they were read, and the number of the row of each place."""
-
-    arrays: Arrays
-    order: Tensor
-
-    def rows(self, first: int, number: int) -> Arrays:
-        """Those of so many places."""
-        chosen = self.order[first : first + number]
-        return tuple(t.index_select(0, chosen) for t in self.arrays)
-
-
 class ShuffledEpoch:
     """The order of one epoch, and the windows of it that are in memory.
 
@@ -290,15 +278,3 @@ class ShuffledEpoch:
         own = (first <= within) & (within < end)
         before = step * len(self.own(0)) + within - first
         return np.flatnonzero(own), before[own] - self.own_before(start)
-
-
-def windows(order: np.ndarray, sizes: np.ndarray, most: int) -> list[np.ndarray]:
-    """Consecutive blocks of the order, as many in each window as fit into so many bytes."""
-    found, size = [[int(order[0])]], int(sizes[order[0]])
-    for block in order[1:].tolist():
-        size += int(sizes[block])
-        if size > most:
-            found.append([])
-            size = int(sizes[block])
-        found[-1].append(block)
-    return [np.array(blocks) for blocks in found]

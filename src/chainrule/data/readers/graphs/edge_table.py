@@ -15,13 +15,8 @@ from torch import Tensor
 
 from chainrule.data.files import errors_naming
 from chainrule.data.readers.tables.column_fitting import fit_columns
-from chainrule.data.readers.tables.columns import (
-    Columns,
-    listed,
-    numeric_column,
-    read_table,
-    require_columns,
-)
+from chainrule.data.readers.tables.column_kinds import numeric_column
+from chainrule.data.readers.tables.columns import Columns, listed, read_table, require_columns
 from chainrule.data.readers.tables.reading import PLAIN, Reading, decide
 from chainrule.data.readers.tables.table_encoder import TableEncoder
 from chainrule.data.state import FLAG, OBJECT, TEXT, fields

@@ -28,12 +28,9 @@ from chainrule.data.readers.graphs.node_encoder import (
 )
 from chainrule.data.readers.tables.column_encodings import Column, NumericColumn
 from chainrule.data.readers.tables.column_fitting import fit_columns
-from chainrule.data.readers.tables.columns import (
-    Columns,
-    is_missing,
-    numeric_column,
-    read_table,
-)
+from chainrule.data.readers.tables.column_kinds import numeric_column
+from chainrule.data.readers.tables.columns import Columns, read_table
+from chainrule.data.readers.tables.numbers import is_missing
 from chainrule.data.readers.tables.reading import Reading, decide
 from chainrule.data.readers.tables.table import MIN_ROWS, infer_classes, rare_class_remarks
 from chainrule.data.readers.tables.table_encoder import TableEncoder

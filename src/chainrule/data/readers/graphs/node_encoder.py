@@ -16,13 +16,8 @@ from chainrule.data.readers.graphs.edge_table import (
     weight_as_feature,
     without_kind,
 )
-from chainrule.data.readers.tables.columns import (
-    Columns,
-    is_missing,
-    listed,
-    read_csv,
-    require_columns,
-)
+from chainrule.data.readers.tables.columns import Columns, listed, read_csv, require_columns
+from chainrule.data.readers.tables.numbers import is_missing
 from chainrule.data.readers.tables.table_encoder import TableEncoder
 from chainrule.data.state import FLAG, OBJECT, TEXT, fields
 from chainrule.errors import InputError

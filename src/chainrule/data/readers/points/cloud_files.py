@@ -16,7 +16,7 @@ from chainrule.data.files import errors_naming, read_bytes
 from chainrule.data.readers.npy import npy_array
 from chainrule.data.readers.points.off import Mesh, read_off, sample
 from chainrule.data.readers.points.ply import read_ply
-from chainrule.data.readers.tables.columns import LARGEST
+from chainrule.data.readers.tables.column_kinds import LARGEST
 from chainrule.data.text.vocabulary import read_text
 from chainrule.errors import InputError
 

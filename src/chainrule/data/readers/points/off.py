@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from chainrule.data.readers.tables.columns import LARGEST
+from chainrule.data.readers.tables.column_kinds import LARGEST
 from chainrule.errors import InputError
 
 

@@ -13,7 +13,7 @@ from chainrule.data.files import errors_naming
 from chainrule.data.readers.encoders import ImageEncoder
 from chainrule.data.readers.images.pixels import MAX_SIDE
 from chainrule.data.readers.points.off import Mesh, read_off, sample
-from chainrule.data.readers.tables.columns import LARGEST
+from chainrule.data.readers.tables.column_kinds import LARGEST
 from chainrule.data.state import FLAG, fields, number, whole
 from chainrule.data.text.vocabulary import read_text
 from chainrule.errors import InputError

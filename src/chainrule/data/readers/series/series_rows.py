@@ -6,7 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from chainrule.data.readers.series.times import TimeGrid, parse_times
-from chainrule.data.readers.tables.columns import Columns, Faults, numeric_column
+from chainrule.data.readers.tables.column_kinds import numeric_column
+from chainrule.data.readers.tables.columns import Columns, Faults
 from chainrule.data.readers.tables.numbers import NumberFormat
 from chainrule.data.readers.tables.reading import Reading, decide
 from chainrule.errors import InputError

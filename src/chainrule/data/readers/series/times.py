@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from chainrule.data.readers.tables.columns import is_missing, parse_numbers
 from chainrule.data.readers.tables.dates import COMPACT, DAY, column_seconds, place
+from chainrule.data.readers.tables.numbers import is_missing, parse_numbers
 from chainrule.data.state import fields, one_of, whole
 from chainrule.errors import InputError
 

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from chainrule.data.readers.tables.columns import Columns, is_row_index, listed
+from chainrule.data.readers.tables.column_kinds import is_row_index
+from chainrule.data.readers.tables.columns import Columns, listed
 from chainrule.data.readers.tables.numbers import MARKS, has_words, is_missing, parse_numbers
 
 ID = re.compile(r"(?:.*[\s_.-])?(?:id|ids|uuid|guid|identifier)|.*[a-z](?:Id|ID)")

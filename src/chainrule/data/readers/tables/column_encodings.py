@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from chainrule.data.readers.tables.columns import LARGEST, numeric_column
+from chainrule.data.readers.tables.column_kinds import LARGEST, numeric_column
 from chainrule.data.readers.tables.date_column import DateColumn
 from chainrule.data.readers.tables.numbers import is_missing
 from chainrule.data.readers.tables.word_columns import (

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from chainrule.data.readers.tables.column_encodings import CategoricalColumn, Column, NumericColumn
-from chainrule.data.readers.tables.columns import Columns, Faults, is_numeric, numeric_column
+from chainrule.data.readers.tables.column_kinds import is_numeric, numeric_column
+from chainrule.data.readers.tables.columns import Columns, Faults
 from chainrule.data.readers.tables.date_column import DateColumn, date_form
 from chainrule.data.readers.tables.numbers import is_missing
 from chainrule.data.readers.tables.word_columns import EmbeddedColumn, HashedColumn, TargetColumn

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from chainrule.data.files import FileError, opened
-from chainrule.data.readers.tables.columns import LARGEST
+from chainrule.data.readers.tables.column_kinds import LARGEST
 from chainrule.data.readers.tables.table_files import FAULTS, MAX_CELLS, broken, needed
 from chainrule.data.state import shown
 from chainrule.errors import InputError

@@ -23,12 +23,8 @@ from chainrule.data.readers.tables.column_fitting import (
     Fitting,
     fit_columns,
 )
-from chainrule.data.readers.tables.columns import (
-    Columns,
-    is_numeric,
-    numeric_column,
-    read_table,
-)
+from chainrule.data.readers.tables.column_kinds import is_numeric, numeric_column
+from chainrule.data.readers.tables.columns import Columns, read_table
 from chainrule.data.readers.tables.numbers import has_words, is_missing
 from chainrule.data.readers.tables.reading import Reading, decide, one_spelling
 from chainrule.data.readers.tables.table_encoder import (

@@ -16,14 +16,8 @@ from chainrule.data.readers.tables.column_encodings import (
     column_to_json,
 )
 from chainrule.data.readers.tables.column_fitting import check_one_hot
-from chainrule.data.readers.tables.columns import (
-    LARGEST,
-    Columns,
-    Faults,
-    listed,
-    numeric_column,
-    require_columns,
-)
+from chainrule.data.readers.tables.column_kinds import LARGEST, numeric_column
+from chainrule.data.readers.tables.columns import Columns, Faults, listed, require_columns
 from chainrule.data.readers.tables.numbers import is_missing, parse_numbers
 from chainrule.data.readers.tables.reading import PLAIN, Reading
 from chainrule.data.readers.tables.word_columns import places

@@ -13,7 +13,8 @@ import torch
 from torch import Tensor
 
 from chainrule.arguments import checked
-from chainrule.data.readers.tables.columns import as_columns, is_missing
+from chainrule.data.readers.tables.columns import as_columns
+from chainrule.data.readers.tables.numbers import is_missing
 from chainrule.data.readers.tables.reading import one_spelling
 from chainrule.data.readers.tables.table import MIN_ROWS, infer_classes, rare_class_remarks
 from chainrule.data.readers.tables.table_encoder import class_names
