@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import pickle
 import sqlite3
 
 import numpy as np
@@ -12,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chainrule.data import encoder_from_json, table
-from chainrule.data.readers.tables.columns import as_columns, read_table
+from chainrule.data.readers.tables.columns import FaultsError, as_columns, read_table
 from chainrule.data.readers.tables.numbers import NumberFormat, decimals_of, parse_numbers
 from chainrule.data.readers.tables.reading import Reading, decide
 from chainrule.data.readers.tables.table import TableOptions
@@ -312,3 +313,8 @@ def test_words_with_numbers_before_them_are_words_unless_the_word_is_one():
     sizes = ["2 rooms", "3 rooms", "1 studio", "2 flats"] * 10
     data = table({"size": sizes, "y": [str(k * 1.5) for k in range(40)]}, "y")
     assert data.train.x.shape[1] == 4
+
+
+def test_faults_come_through_a_process_boundary():
+    fault = pickle.loads(pickle.dumps(FaultsError("two faults", ["one", "another"])))
+    assert (str(fault), fault.found) == ("two faults", ["one", "another"])

@@ -242,7 +242,11 @@ class Double(Dataset):
         ((X, LABELS), {"lr": 1e-3}, "'lr'; it is called `learning_rate`"),
         ((X, LABELS), {"validation_data": (X, LABELS)}, "it is called `validation`"),
         ((X, LABELS), {"optimizer": torch.optim.SGD([X.clone()])}, "optimizer=torch.optim.SGD,"),
-        ((X, LABELS), {"optimizer": torch.optim.LBFGS}, "`optimizer` LBFGS does not take these"),
+        (
+            (X, LABELS),
+            {"optimizer": torch.optim.LBFGS},
+            "`optimizer` LBFGS measures the loss several times",
+        ),
         ((X, LABELS), {"schedule": lambda step: 0.9**step}, r"a function \(step, steps\) ↦ factor"),
     ],
 )

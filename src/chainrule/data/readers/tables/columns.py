@@ -41,7 +41,7 @@ class FaultsError(InputError):
     found: a sentence for each.
     """
 
-    def __init__(self, message: str, found: list[str]) -> None:
+    def __init__(self, message: str, found: Sequence[str] = ()) -> None:
         super().__init__(message)
         self.found = found
 
