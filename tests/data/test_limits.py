@@ -8,7 +8,7 @@ import torch
 from chainrule.data import table
 from chainrule.data.datasets import usps
 from chainrule.data.readers.points.point_encoders import PointEncoder
-from chainrule.data.readers.tables import column_fitting, columns
+from chainrule.data.readers.tables import column_fitting, column_kinds, columns
 from chainrule.data.readers.tables.column_encodings import CategoricalColumn, NumericColumn
 from chainrule.data.readers.tables.columns import read_csv
 from chainrule.data.readers.tables.dates import matched
@@ -120,8 +120,8 @@ def test_cells_far_from_the_training_data_are_refused():
 
 
 def test_infinite_cells_number_no_rows():
-    assert not columns.is_row_index(["inf", "1", "2"])
-    assert not columns.is_row_index(["1e308", "-1e308"])
+    assert not column_kinds.is_row_index(["inf", "1", "2"])
+    assert not column_kinds.is_row_index(["1e308", "-1e308"])
 
 
 def test_the_order_of_columns_is_that_of_the_features():

@@ -9,6 +9,7 @@ import torch
 
 from chainrule.data import table, table_blocks
 from chainrule.data.readers.tables import table_blocks as module
+from chainrule.data.readers.tables import table_survey
 from chainrule.data.readers.tables.parquet import is_large
 from chainrule.errors import InputError
 
@@ -125,7 +126,7 @@ def test_rows_without_a_target_are_dropped(tmp_path: Path) -> None:
 def test_a_folder_of_files_is_one_table_and_memory_is_bounded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "MOST_HELD", 100)
+    monkeypatch.setattr(table_survey, "MOST_HELD", 100)
     folder = tmp_path / "tables"
     folder.mkdir()
     for k in range(3):
