@@ -24,7 +24,7 @@ from chainrule.runs.folder import CONFIG, DATA, MODEL, RESULT, Json, read_json
 from chainrule.runs.identity import check_same, describe
 from chainrule.runs.lock import locked
 from chainrule.runs.logs.log import check_kinds
-from chainrule.runs.measures import evaluate_run
+from chainrule.runs.measures import as_html, evaluate_run
 from chainrule.runs.predictions import Metrics
 from chainrule.runs.recipe import BaseRecipe, DataSummary
 from chainrule.runs.schema import Config, Data, Result
@@ -73,8 +73,6 @@ class Run:
         return f"Run({self.name} in {self.folder}, {state})"
 
     def _repr_html_(self) -> str:
-        from chainrule.runs.measures import as_html
-
         return as_html(repr(self), self.result["metrics"] if self.finished else {})
 
     @classmethod
